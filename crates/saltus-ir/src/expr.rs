@@ -1,0 +1,473 @@
+//! Expression nodes, hash-consed in an [`Ir`].
+//!
+//! Inside functions expressions may have array and record type. In the equations of a finished
+//! [`crate::FlatModel`] every expression is scalar, except the arguments of calls; array- or record-valued
+//! calls appear through [`Expr::Leaf`], so that a call is one node and is evaluated once.
+//!
+//! Integer operands are converted to Real implicitly where a Real is expected; Boolean and enumeration values
+//! are never converted.
+
+use crate::func::{Function, Local};
+use crate::ids::IdVec;
+use crate::types::{EnumType, ObjectType, RecordType};
+use crate::{Base, EnumId, ExprId, FuncId, LocalId, ObjectId, RecordId, Type, TypeId, VarId};
+use rustc_hash::FxHashMap;
+use saltus_syntax::Name;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum UnaryOp {
+    /// Elementwise on arrays.
+    Neg,
+    Not,
+}
+
+/// Elementwise with scalar broadcast, but for `MatMul` and `MatPow`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+    /// Matrix or vector product (vector·vector is the scalar product).
+    MatMul,
+    /// Square matrix to an Integer power.
+    MatPow,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    And,
+    Or,
+}
+
+impl BinaryOp {
+    pub fn is_relation(self) -> bool {
+        use BinaryOp::*;
+        matches!(self, Lt | Le | Gt | Ge | Eq | Ne)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reduction {
+    Sum,
+    Product,
+    Min,
+    Max,
+}
+
+/// Operators and functions of the language that are not defined in Modelica itself.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Builtin {
+    // Mathematical, scalar (elementwise use is expanded by the front end in equations, by the evaluator in functions).
+    Abs,
+    Sign,
+    Sqrt,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
+    Sinh,
+    Cosh,
+    Tanh,
+    Exp,
+    Log,
+    Log10,
+    /// Two scalars, or one array reduced.
+    Min,
+    Max,
+    // Event-generating outside noEvent.
+    Div,
+    Mod,
+    Rem,
+    Ceil,
+    Floor,
+    /// `integer(x)`: floor as Integer.
+    Integer,
+    // Conversions.
+    /// `Integer(e)` of an enumeration.
+    Ordinal,
+    /// `E(i)` of an Integer, the enumeration is the node's type.
+    EnumOf,
+    /// `String(x, significantDigits, minimumLength, leftJustified)` or with a format: args as given, see `ToStringArgs` order
+    /// (value, minimumLength, leftJustified, significantDigits) or (value, format).
+    ToString,
+    // Derivatives, events and special operators.
+    Der,
+    Pre,
+    Edge,
+    Change,
+    Initial,
+    Terminal,
+    /// `sample(start, interval)`
+    Sample,
+    NoEvent,
+    /// `smooth(p, expr)`
+    Smooth,
+    /// `delay(expr, time)` or `delay(expr, time, max)`
+    Delay,
+    /// `homotopy(actual, simplified)`
+    Homotopy,
+    /// `semiLinear(x, kplus, kminus)`
+    SemiLinear,
+    SpatialDistribution,
+    /// `inStream(v)`, `actualStream(v)`, replaced when connections are known.
+    InStream,
+    ActualStream,
+    /// `cardinality(c)`, `Connections.isRoot(c)`, `Connections.rooted(c)`: replaced when connections are known. The single
+    /// argument is an Integer constant chosen by the front end that identifies the connector.
+    Cardinality,
+    IsRoot,
+    Rooted,
+    // Arrays.
+    /// `size(a, i)` scalar or `size(a)` vector
+    Size,
+    Ndims,
+    /// `fill(value, d1, d2, …)`; `zeros` and `ones` become this.
+    Fill,
+    Transpose,
+    Cross,
+    Skew,
+    Identity,
+    Diagonal,
+    OuterProduct,
+    Symmetric,
+    Linspace,
+    /// `cat(k, a, b, …)`, first argument an Integer constant
+    Cat,
+    Sum,
+    Product,
+    Scalar,
+    Vector,
+    Matrix,
+    /// `promote(a, n)`
+    Promote,
+    // Clocked.
+    Previous,
+    Hold,
+    /// `sample(u)` or `sample(u, clock)` on a clock
+    ClockSample,
+    SubSample,
+    SuperSample,
+    ShiftSample,
+    BackSample,
+    NoClock,
+    Interval,
+    FirstTick,
+    /// `Clock()`, `Clock(interval)`, `Clock(n, resolution)`, `Clock(condition, start)`, `Clock(c, solverMethod)`: args as written.
+    Clock,
+    // Others.
+    /// `getInstanceName()` is folded by the front end; this is `Modelica.Utilities`-free.
+    /// `terminal` etc. are above. `activeState`, `ticksInState` are not supported.
+    Exact,
+}
+
+/// A subscript.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sub {
+    /// `:`
+    All,
+    /// A scalar Integer (or Boolean or enumeration) index, or a vector of them.
+    At(ExprId),
+}
+
+/// An expression node. Reals are stored by bits so that nodes can be compared.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Expr {
+    Real(u64),
+    Integer(i64),
+    Boolean(bool),
+    String(Name),
+    /// Literal by ordinal, from 1.
+    Enum(EnumId, u32),
+    Time,
+    /// A scalar variable of the flat model.
+    Var(VarId),
+    /// Consecutive variables `first, first + 1, …` in row-major order, with the node's array type.
+    VarArray(VarId),
+    /// A function local or an iterator, of any type.
+    Local(LocalId),
+    Unary(UnaryOp, ExprId),
+    Binary(BinaryOp, ExprId, ExprId),
+    If(ExprId, ExprId, ExprId),
+    Builtin(Builtin, Box<[ExprId]>),
+    /// Has the type of the first output. All inputs are given, defaults filled in, in declaration order.
+    Call {
+        function: FuncId,
+        args: Box<[ExprId]>,
+    },
+    /// Output `index` (from 0) of a `Call`; output 0 is the call itself and never wrapped.
+    Output {
+        call: ExprId,
+        index: u32,
+    },
+    /// Scalar number `index` in leaf order of the array- or record-valued `Call` or `Output` node `of`.
+    /// Leaf order: row-major over array elements; within an element, fields in order, recursively.
+    Leaf {
+        of: ExprId,
+        index: u32,
+    },
+    /// Elements stacked along a new first dimension (each of the same type). An empty one keeps its type.
+    Array(Box<[ExprId]>),
+    Range {
+        start: ExprId,
+        step: Option<ExprId>,
+        stop: ExprId,
+    },
+    Index {
+        base: ExprId,
+        subs: Box<[Sub]>,
+    },
+    Record {
+        record: RecordId,
+        fields: Box<[ExprId]>,
+    },
+    Field {
+        base: ExprId,
+        index: u32,
+    },
+    /// `{body for iter in range}`, one iterator; several are nested with the last written outermost in index order
+    /// (the first index of the result belongs to the first written iterator).
+    Comprehension {
+        body: ExprId,
+        iter: LocalId,
+        range: ExprId,
+    },
+    Reduce {
+        op: Reduction,
+        body: ExprId,
+        iter: LocalId,
+        range: ExprId,
+    },
+    /// A function as a value, with some inputs (by position) bound.
+    Function {
+        function: FuncId,
+        bound: Box<[(u32, ExprId)]>,
+    },
+}
+
+/// Arena of expressions and the declarations they refer to.
+#[derive(Clone, Default, Debug)]
+pub struct Ir {
+    nodes: IdVec<ExprId, Expr>,
+    node_types: Vec<TypeId>,
+    cons: FxHashMap<(Expr, TypeId), ExprId>,
+    types: IdVec<TypeId, Type>,
+    type_ids: FxHashMap<Type, TypeId>,
+    pub records: IdVec<RecordId, RecordType>,
+    pub enums: IdVec<EnumId, EnumType>,
+    pub objects: IdVec<ObjectId, ObjectType>,
+    pub functions: IdVec<FuncId, Function>,
+    pub locals: IdVec<LocalId, Local>,
+}
+
+impl Ir {
+    pub fn intern_type(&mut self, ty: Type) -> TypeId {
+        if let Some(&id) = self.type_ids.get(&ty) {
+            return id;
+        }
+        let id = self.types.push(ty.clone());
+        self.type_ids.insert(ty, id);
+        id
+    }
+
+    pub fn type_of_id(&self, id: TypeId) -> &Type {
+        &self.types[id]
+    }
+
+    /// Adds a node of the given type, or finds the equal one.
+    pub fn add(&mut self, expr: Expr, ty: TypeId) -> ExprId {
+        let key = (expr, ty);
+        if let Some(&id) = self.cons.get(&key) {
+            return id;
+        }
+        let id = self.nodes.push(key.0.clone());
+        self.node_types.push(ty);
+        self.cons.insert(key, id);
+        id
+    }
+
+    pub fn add_typed(&mut self, expr: Expr, ty: Type) -> ExprId {
+        let ty = self.intern_type(ty);
+        self.add(expr, ty)
+    }
+
+    pub fn add_scalar(&mut self, expr: Expr, base: Base) -> ExprId {
+        self.add_typed(expr, Type::scalar(base))
+    }
+
+    pub fn expr(&self, id: ExprId) -> &Expr {
+        &self.nodes[id]
+    }
+
+    pub fn type_id(&self, id: ExprId) -> TypeId {
+        self.node_types[id.0 as usize]
+    }
+
+    pub fn ty(&self, id: ExprId) -> &Type {
+        &self.types[self.type_id(id)]
+    }
+
+    pub fn base(&self, id: ExprId) -> Base {
+        self.ty(id).base
+    }
+
+    pub fn n_nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub fn real(&mut self, value: f64) -> ExprId {
+        // Canonical zero: -0.0 and 0.0 are different bits; keep the sign, it matters for atan2 and division.
+        self.add_scalar(Expr::Real(value.to_bits()), Base::Real)
+    }
+
+    pub fn integer(&mut self, value: i64) -> ExprId {
+        self.add_scalar(Expr::Integer(value), Base::Integer)
+    }
+
+    pub fn boolean(&mut self, value: bool) -> ExprId {
+        self.add_scalar(Expr::Boolean(value), Base::Boolean)
+    }
+
+    pub fn string(&mut self, value: &str) -> ExprId {
+        self.add_scalar(Expr::String(Name::new(value)), Base::String)
+    }
+
+    pub fn time(&mut self) -> ExprId {
+        self.add_scalar(Expr::Time, Base::Real)
+    }
+
+    /// The value of a numeric literal node.
+    pub fn as_number(&self, id: ExprId) -> Option<f64> {
+        match self.expr(id) {
+            Expr::Real(bits) => Some(f64::from_bits(*bits)),
+            Expr::Integer(i) => Some(*i as f64),
+            _ => None,
+        }
+    }
+
+    pub fn as_boolean(&self, id: ExprId) -> Option<bool> {
+        match self.expr(id) {
+            Expr::Boolean(b) => Some(*b),
+            _ => None,
+        }
+    }
+
+    /// Calls `f` on each direct child.
+    pub fn for_each_child(&self, id: ExprId, mut f: impl FnMut(ExprId)) {
+        match self.expr(id) {
+            Expr::Real(_)
+            | Expr::Integer(_)
+            | Expr::Boolean(_)
+            | Expr::String(_)
+            | Expr::Enum(..)
+            | Expr::Time
+            | Expr::Var(_)
+            | Expr::VarArray(_)
+            | Expr::Local(_) => {}
+            Expr::Unary(_, a) => f(*a),
+            Expr::Binary(_, a, b) => {
+                f(*a);
+                f(*b);
+            }
+            Expr::If(c, t, e) => {
+                f(*c);
+                f(*t);
+                f(*e);
+            }
+            Expr::Builtin(_, args) | Expr::Call { args, .. } | Expr::Array(args) => args.iter().copied().for_each(f),
+            Expr::Record { fields, .. } => fields.iter().copied().for_each(f),
+            Expr::Output { call, .. } => f(*call),
+            Expr::Leaf { of, .. } => f(*of),
+            Expr::Range { start, step, stop } => {
+                f(*start);
+                step.iter().copied().for_each(&mut f);
+                f(*stop);
+            }
+            Expr::Index { base, subs } => {
+                f(*base);
+                for sub in subs {
+                    if let Sub::At(e) = sub {
+                        f(*e);
+                    }
+                }
+            }
+            Expr::Field { base, .. } => f(*base),
+            Expr::Comprehension { body, range, .. } | Expr::Reduce { body, range, .. } => {
+                f(*body);
+                f(*range);
+            }
+            Expr::Function { bound, .. } => bound.iter().for_each(|(_, e)| f(*e)),
+        }
+    }
+
+    /// The node with each direct child replaced by `f(child)`; the same id if no child changed.
+    pub fn map_children(&mut self, id: ExprId, mut f: impl FnMut(&mut Ir, ExprId) -> ExprId) -> ExprId {
+        let mut expr = self.expr(id).clone();
+        let mut changed = false;
+        let mut g = |ir: &mut Ir, e: &mut ExprId| {
+            let new = f(ir, *e);
+            changed |= new != *e;
+            *e = new;
+        };
+        match &mut expr {
+            Expr::Real(_)
+            | Expr::Integer(_)
+            | Expr::Boolean(_)
+            | Expr::String(_)
+            | Expr::Enum(..)
+            | Expr::Time
+            | Expr::Var(_)
+            | Expr::VarArray(_)
+            | Expr::Local(_) => {}
+            Expr::Unary(_, a) => g(self, a),
+            Expr::Binary(_, a, b) => {
+                g(self, a);
+                g(self, b);
+            }
+            Expr::If(c, t, e) => {
+                g(self, c);
+                g(self, t);
+                g(self, e);
+            }
+            Expr::Builtin(_, args) | Expr::Call { args, .. } | Expr::Array(args) => {
+                args.iter_mut().for_each(|a| g(self, a))
+            }
+            Expr::Record { fields, .. } => fields.iter_mut().for_each(|a| g(self, a)),
+            Expr::Output { call, .. } => g(self, call),
+            Expr::Leaf { of, .. } => g(self, of),
+            Expr::Range { start, step, stop } => {
+                g(self, start);
+                if let Some(step) = step {
+                    g(self, step);
+                }
+                g(self, stop);
+            }
+            Expr::Index { base, subs } => {
+                g(self, base);
+                for sub in subs.iter_mut() {
+                    if let Sub::At(e) = sub {
+                        g(self, e);
+                    }
+                }
+            }
+            Expr::Field { base, .. } => g(self, base),
+            Expr::Comprehension { body, range, .. } | Expr::Reduce { body, range, .. } => {
+                g(self, body);
+                g(self, range);
+            }
+            Expr::Function { bound, .. } => bound.iter_mut().for_each(|(_, e)| g(self, e)),
+        }
+        if changed {
+            let ty = self.type_id(id);
+            self.add(expr, ty)
+        } else {
+            id
+        }
+    }
+}

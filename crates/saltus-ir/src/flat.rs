@@ -1,0 +1,176 @@
+//! The flat model: scalar variables and equations, no components, no connections.
+//!
+//! Invariants (checked by [`crate::verify`]): equations, bindings and conditions are scalar; no `Local`,
+//! `InStream`, `ActualStream`, `Cardinality`, `IsRoot`, `Rooted` node is left in them; every name is unique.
+
+use crate::func::{AssertLevel, Statement};
+use crate::ids::IdVec;
+use crate::{Base, ExprId, Ir, VarId};
+use saltus_syntax::{Name, Span};
+
+#[derive(Clone, Debug)]
+pub struct FlatModel {
+    pub name: Name,
+    pub description: String,
+    pub span: Span,
+    pub ir: Ir,
+    pub variables: IdVec<VarId, Variable>,
+    pub equations: Vec<Equation>,
+    pub initial_equations: Vec<Equation>,
+    pub whens: Vec<When>,
+    pub algorithms: Vec<Algorithm>,
+    pub initial_algorithms: Vec<Algorithm>,
+    pub asserts: Vec<Assert>,
+    pub partitions: Vec<ClockedPartition>,
+    pub experiment: Experiment,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum Variability {
+    Constant,
+    Parameter,
+    Discrete,
+    Continuous,
+}
+
+/// Causality of a variable at the top level of the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Causality {
+    Local,
+    Input,
+    Output,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub enum StateSelect {
+    Never,
+    Avoid,
+    Default,
+    Prefer,
+    Always,
+}
+
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Full name as in results: `a.b[2].c[1,3]`.
+    pub name: Name,
+    pub base: Base,
+    pub variability: Variability,
+    pub causality: Causality,
+    pub protected: bool,
+    pub hide_result: bool,
+    /// Flow variable of a connector (sign information for hints only).
+    pub flow: bool,
+    /// Expressions in constants and parameters.
+    pub start: Option<ExprId>,
+    /// Number of modifier levels between the model and the start value's place (specification 8.6.2): smaller is more trusted.
+    /// `u32::MAX` where no start value is given.
+    pub start_level: u32,
+    pub fixed: Option<ExprId>,
+    pub min: Option<ExprId>,
+    pub max: Option<ExprId>,
+    pub nominal: Option<ExprId>,
+    pub state_select: StateSelect,
+    pub unit: Option<Name>,
+    pub display_unit: Option<Name>,
+    pub quantity: Option<Name>,
+    pub description: Name,
+    /// Binding of a constant or parameter (of other variables bindings have become equations).
+    pub binding: Option<ExprId>,
+    /// Evaluated at compile time because the structure depends on it; the reason.
+    pub structural: Option<&'static str>,
+    /// Cannot be changed by `--set` (`final`).
+    pub is_final: bool,
+    pub span: Span,
+}
+
+/// Where an equation comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Origin {
+    pub span: Span,
+    /// Path of the component it belongs to; empty at the top.
+    pub component: Name,
+}
+
+/// `lhs = rhs`, both scalar.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Equation {
+    pub lhs: ExprId,
+    pub rhs: ExprId,
+    pub origin: Origin,
+}
+
+/// `when … elsewhen … end when` in an equation section.
+#[derive(Clone, PartialEq, Debug)]
+pub struct When {
+    pub branches: Vec<WhenBranch>,
+    pub origin: Origin,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct WhenBranch {
+    /// Fires at the rising edge of any of them.
+    pub conditions: Vec<ExprId>,
+    pub body: Vec<WhenAction>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum WhenAction {
+    Assign { var: VarId, value: ExprId, origin: Origin },
+    Reinit { var: VarId, value: ExprId, origin: Origin },
+    Assert(Assert),
+    Terminate { message: ExprId, origin: Origin },
+    Call { call: ExprId, origin: Origin },
+}
+
+/// An algorithm section: one unit with several outputs. Statement targets are `Place::Var` (or iterators).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Algorithm {
+    pub statements: Vec<Statement>,
+    /// Every variable that is assigned.
+    pub outputs: Vec<VarId>,
+    pub origin: Origin,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Assert {
+    pub condition: ExprId,
+    pub message: ExprId,
+    pub level: AssertLevel,
+    pub origin: Origin,
+}
+
+/// Equations that hold only at the ticks of one clock. In them `previous(v)` is `Pre(v)`, `sample` and `hold` are gone;
+/// the variables of the partition keep their value between ticks.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClockedPartition {
+    pub clock: ClockKind,
+    pub variables: Vec<VarId>,
+    pub equations: Vec<Equation>,
+    pub origin: Origin,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ClockKind {
+    /// Ticks at `(shift + k·period)`, k = 0, 1, …, both exact rationals in seconds, from the start time.
+    Periodic { period: Rational, shift: Rational },
+    /// Interval in seconds given by an expression in parameters; ticks at start + shift·interval + k·factor·interval.
+    PeriodicReal { interval: ExprId, factor: Rational, shift: Rational },
+    /// Ticks when the condition becomes true.
+    Event { condition: ExprId },
+}
+
+/// An exact rational number with positive denominator, in lowest terms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Rational {
+    pub num: i64,
+    pub den: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Experiment {
+    pub start_time: Option<f64>,
+    pub stop_time: Option<f64>,
+    pub tolerance: Option<f64>,
+    pub interval: Option<f64>,
+}

@@ -1,0 +1,130 @@
+//! Functions, statements and algorithms.
+
+use crate::{ExprId, FuncId, LocalId, RecordId, Sub, TypeId, VarId};
+use saltus_syntax::{Name, Span};
+
+/// A local variable: input, output or protected variable of a function, or an iterator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Local {
+    pub name: Name,
+    pub ty: TypeId,
+    /// Size expressions of the dimensions (in terms of inputs); `None` for `:`.
+    pub dims: Vec<Option<ExprId>>,
+    /// Default of an input, initial value of an output or protected variable.
+    pub default: Option<ExprId>,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Inline {
+    /// No annotation: inlined if it is a single assignment.
+    Unstated,
+    Never,
+    Always,
+    /// Inlined after index reduction (`LateInline`, `InlineAfterIndexReduction`).
+    Late,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Qualified name, for messages.
+    pub name: Name,
+    pub span: Span,
+    pub inputs: Vec<LocalId>,
+    pub outputs: Vec<LocalId>,
+    pub protected: Vec<LocalId>,
+    pub body: FunctionBody,
+    pub inline: Inline,
+    pub impure: bool,
+    /// `annotation(derivative(…) = f)`, in priority order.
+    pub derivatives: Vec<DerivativeRule>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct DerivativeRule {
+    pub function: FuncId,
+    pub order: u32,
+    /// Inputs (by position) whose derivative is not passed.
+    pub no_derivative: Vec<u32>,
+    /// Inputs that must have zero derivative for the rule to apply, and are not passed.
+    pub zero_derivative: Vec<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum FunctionBody {
+    Algorithm(Vec<Statement>),
+    External(External),
+    /// The constructor of a record: inputs in field order; output 0 is the record.
+    Constructor(RecordId),
+    /// Declared but being built (recursive functions), or partial: calling it is an error.
+    Missing,
+}
+
+/// `external "C" result = name(args)`
+#[derive(Clone, Debug, PartialEq)]
+pub struct External {
+    pub language: Name,
+    pub name: Name,
+    pub args: Vec<ExternalArg>,
+    pub result: Option<LocalId>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExternalArg {
+    /// An input expression (in terms of the inputs), among them `size(a, 1)`.
+    Value(ExprId),
+    /// An output or protected variable that the external function writes.
+    Output(LocalId),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    pub kind: StatementKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum StatementKind {
+    Assign { target: Target, value: ExprId },
+    /// Outputs of one call; `None` where an output is dropped.
+    MultiAssign { targets: Vec<Option<Target>>, call: ExprId },
+    If { branches: Vec<(ExprId, Vec<Statement>)>, otherwise: Vec<Statement> },
+    For { iter: LocalId, range: ExprId, body: Vec<Statement> },
+    While { condition: ExprId, body: Vec<Statement> },
+    /// Only in algorithms of models. Vector conditions are a list.
+    When { branches: Vec<(Vec<ExprId>, Vec<Statement>)> },
+    Break,
+    Return,
+    Assert { condition: ExprId, message: ExprId, level: AssertLevel },
+    Terminate { message: ExprId },
+    Reinit { var: VarId, value: ExprId },
+    /// A call for its effect.
+    Call(ExprId),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AssertLevel {
+    Error,
+    Warning,
+}
+
+/// The left side of an assignment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    pub place: Place,
+    /// Subscripts and fields from the outside in.
+    pub access: Vec<Access>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Local(LocalId),
+    /// A variable (scalar: type without dims) of the model, `first` and its followers in row-major order.
+    Var { first: VarId, ty: TypeId },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Access {
+    Index(Box<[Sub]>),
+    Field(u32),
+}

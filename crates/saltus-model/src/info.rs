@@ -1,0 +1,112 @@
+//! What a model says about itself: names, units, attributes, places in the source.
+
+use crate::{Site, Slot};
+
+#[derive(Clone, Debug, Default)]
+pub struct ModelInfo {
+    pub name: String,
+    pub description: String,
+    /// Attributes of each slot (after binding some may have been updated by the instance).
+    pub slots: Vec<SlotInfo>,
+    /// The variables as the user knows them; several may share a slot.
+    pub variables: Vec<VariableInfo>,
+    pub sites: Vec<SiteInfo>,
+    pub experiment: Experiment,
+    /// Counts for statistics.
+    pub n_equations: usize,
+    pub n_unknowns: usize,
+    /// Slot of the homotopy parameter λ (1 = actual); `None` if the model has no `homotopy`.
+    pub homotopy: Option<Slot>,
+    /// Slot that is 1 while `initial()` holds, and 1 while `terminal()` holds.
+    pub initial: Option<Slot>,
+    pub terminal: Option<Slot>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SlotRole {
+    Time,
+    Constant,
+    Parameter,
+    Input,
+    State,
+    Derivative,
+    /// Continuous, not a state.
+    Algebraic,
+    /// Discrete-time variable of the model (Boolean, Integer, enumeration, discrete Real).
+    Discrete,
+    /// Truth value of a relation (0/1). Written only by the event step.
+    Relation,
+    /// Anything else internal: when-conditions, sample flags, call results.
+    Auxiliary,
+}
+
+#[derive(Clone, Debug)]
+pub struct SlotInfo {
+    pub name: String,
+    pub role: SlotRole,
+    pub min: f64,
+    pub max: f64,
+    pub nominal: f64,
+    pub site: Site,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueType {
+    Real,
+    Integer,
+    Boolean,
+    Enumeration,
+    String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum VariableKind {
+    Constant,
+    Parameter,
+    Discrete,
+    Continuous,
+}
+
+/// A variable of the model as results show it.
+#[derive(Clone, Debug)]
+pub struct VariableInfo {
+    pub name: String,
+    pub description: String,
+    pub unit: String,
+    pub display_unit: String,
+    pub ty: ValueType,
+    pub kind: VariableKind,
+    pub slot: Slot,
+    /// The value is the negated slot.
+    pub negated: bool,
+    /// Not written to results unless asked for by name (HideResult, internal).
+    pub hidden: bool,
+    /// Can be given a value at the start of a run (`--set`): a non-final, non-structural parameter, or a start value.
+    pub settable: bool,
+    pub site: Site,
+}
+
+/// A place in the source, already resolved to text, and the equation or declaration there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteInfo {
+    pub file: String,
+    pub line: u32,
+    pub column: u32,
+    /// The equation, relation or declaration in model terms.
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Experiment {
+    pub start_time: f64,
+    pub stop_time: f64,
+    pub tolerance: f64,
+    /// Output interval; `None`: 500 intervals.
+    pub interval: Option<f64>,
+}
+
+impl Default for Experiment {
+    fn default() -> Self {
+        Experiment { start_time: 0.0, stop_time: 1.0, tolerance: 1e-6, interval: None }
+    }
+}

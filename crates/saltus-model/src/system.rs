@@ -1,0 +1,165 @@
+//! Model, instance and the system of one mode.
+
+use crate::{Fault, ModelInfo, Site, Slot, Status, Values};
+
+/// An immutable model, shared by parallel runs.
+pub trait Model {
+    type Instance: Instance;
+
+    fn info(&self) -> &ModelInfo;
+
+    fn instantiate(&self) -> Self::Instance;
+}
+
+/// One run of a model. The simulator owns the [`Values`].
+pub trait Instance {
+    type System: System;
+
+    fn info(&self) -> &ModelInfo;
+
+    /// Values with constants, parameters, external objects and start values evaluated, time at `time_start`, `overrides`
+    /// applied (a parameter's value or a variable's start value).
+    fn bind(&mut self, time_start: f64, overrides: &[(Slot, f64)]) -> Result<Values, Fault>;
+
+    /// What the initial system fixed, for the log: start values used as initial conditions although not `fixed`, and the like.
+    fn initial_notes(&self) -> &[InitialNote];
+
+    /// The system of the mode that the current values select.
+    fn system(&self, values: &Values) -> &Self::System;
+
+    /// Time of the next time event strictly after `values.time()`, `f64::INFINITY` if there is none.
+    fn next_time_event(&self, values: &Values) -> Result<f64, Fault>;
+
+    /// Called at the start of an event step at `values.time()`: sets the slots of `sample` flags and clock ticks that are due
+    /// now to 1, all others to 0. Returns true if one was set.
+    fn set_time_flags(&mut self, values: &mut Values) -> bool;
+
+    /// Called at the end of an event step: resets those flags to 0 (in `v` and `pre`).
+    fn clear_time_flags(&mut self, values: &mut Values);
+
+    /// Called after each accepted step and after each event: delay buffers append. `after_event` is true after an event.
+    fn completed_step(&mut self, values: &Values, after_event: bool);
+
+    /// An upper bound on the step size from the model (shortest delay); infinity if none.
+    fn step_size_max(&self, values: &Values) -> f64;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InitialNote {
+    pub slot: Option<Slot>,
+    pub text: String,
+}
+
+/// A piece of explicit code of a system.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CodeId(pub u32);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BlockId(pub u32);
+
+/// One step of a schedule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Section {
+    /// Run this code.
+    Explicit(CodeId),
+    /// Solve this system of equations (linear in its unknowns).
+    Linear(BlockId),
+    Nonlinear(BlockId),
+    /// Real unknowns together with discrete ones: occurs in the `Event` and `Initial` schedules only.
+    Mixed(BlockId),
+}
+
+/// What is to be computed. `Derivatives`, `Crossings`, `Outputs` assume that relations and discrete variables are known
+/// and constant; each needs those before it in this list to have run at the same point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum ScheduleKind {
+    /// State derivatives and all they depend on.
+    Derivatives,
+    /// What crossing functions need beyond that.
+    Crossings,
+    /// All remaining continuous variables.
+    Outputs,
+    /// The sorted event system: all equations, discrete ones, relations and when-bodies included; states and `pre` known.
+    Event,
+    /// The initial system: states, `pre` and free parameters are unknowns too.
+    Initial,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StateSlots {
+    pub value: Slot,
+    pub derivative: Slot,
+}
+
+/// A system of equations solved as one.
+#[derive(Clone, Debug)]
+pub struct BlockInfo {
+    /// Iteration (torn) unknowns; the residual has as many entries.
+    pub unknowns: Vec<Slot>,
+    /// All variables that the block determines, inner ones included (for messages and guesses).
+    pub determines: Vec<Slot>,
+    /// Discrete unknowns and relations of a mixed block.
+    pub discrete: Vec<Slot>,
+    /// Linear in the unknowns (for every value of the discrete ones).
+    pub linear: bool,
+    /// The place of each residual equation.
+    pub residual_sites: Vec<Site>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CrossingClass {
+    /// In states and time, affine in the states.
+    Affine,
+    General,
+}
+
+/// A crossing function r = lhs - rhs of a relation.
+#[derive(Clone, Debug)]
+pub struct CrossingInfo {
+    /// The relation's truth value.
+    pub relation: Slot,
+    /// True if the relation holds for r > 0 (`>`, `>=`), false if for r < 0.
+    pub rising: bool,
+    /// True if the relation holds at r = 0 (`>=`, `<=`).
+    pub closed: bool,
+    pub class: CrossingClass,
+    pub site: Site,
+    /// The relation in model terms, `x < 0`.
+    pub text: String,
+}
+
+/// Pure code of one mode. All methods are deterministic functions of `values` (and of the instance's delay buffers and
+/// external objects).
+pub trait System {
+    fn states(&self) -> &[StateSlots];
+
+    fn schedule(&self, kind: ScheduleKind) -> &[Section];
+
+    fn run(&self, code: CodeId, values: &mut Values) -> Status;
+
+    fn block(&self, block: BlockId) -> &BlockInfo;
+
+    /// Residuals of a block at the current unknowns; inner (torn) assignments are carried out and leave their values in `values`.
+    fn residual(&self, block: BlockId, values: &mut Values, residual: &mut [f64]) -> Status;
+
+    /// Exact Jacobian of the residual with respect to the unknowns, dense, column-major (`n*n`). `Ok(false)` if the model has
+    /// none and the caller must use differences. Inner values are left as `residual` would leave them.
+    fn jacobian(&self, block: BlockId, values: &mut Values, jacobian: &mut [f64]) -> Result<bool, Fault>;
+
+    /// Recomputes the discrete unknowns and relations of a mixed block from its current Real unknowns.
+    fn update_discrete(&self, block: BlockId, values: &mut Values) -> Status;
+
+    fn crossings(&self) -> &[CrossingInfo];
+
+    /// Values of all crossing functions (after the `Crossings` schedule has run).
+    fn eval_crossings(&self, values: &mut Values, out: &mut [f64]) -> Status;
+
+    /// Sparsity of the state Jacobian: for each state column the derivative rows it may influence; `None` if unknown (dense).
+    fn state_pattern(&self) -> Option<&[Vec<u32>]>;
+
+    /// True if a change of this slot at an event changes the derivatives (the integrator must restart).
+    fn feeds_derivatives(&self, slot: Slot) -> bool;
+
+    /// Slots that count as changed in the event iteration: discrete variables, relations, when-conditions.
+    fn discrete_slots(&self) -> &[Slot];
+}

@@ -1,0 +1,80 @@
+//! The run-time values of one run.
+
+/// Index into the value array. Slot 0 is time.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Slot(pub u32);
+
+impl Slot {
+    pub const TIME: Slot = Slot(0);
+
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Values of all slots, now and before the event iteration, and what event code asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    pub v: Vec<f64>,
+    /// `pre` of every slot. Written only by the event step.
+    pub pre: Vec<f64>,
+    pub actions: Actions,
+}
+
+/// Requests of event code, collected during one pass and carried out by the event step.
+#[derive(Clone, Debug, Default)]
+pub struct Actions {
+    /// `reinit(slot, value)`
+    pub reinits: Vec<(Slot, f64)>,
+    pub terminate: Option<(Site, String)>,
+    /// Warnings and printed text: assertions of level warning, `print`.
+    pub messages: Vec<(Site, String)>,
+}
+
+impl Values {
+    pub fn new(n_slots: usize) -> Values {
+        Values { v: vec![0.0; n_slots], pre: vec![0.0; n_slots], actions: Actions::default() }
+    }
+
+    pub fn time(&self) -> f64 {
+        self.v[0]
+    }
+
+    pub fn get(&self, slot: Slot) -> f64 {
+        self.v[slot.index()]
+    }
+
+    pub fn set(&mut self, slot: Slot, value: f64) {
+        self.v[slot.index()] = value;
+    }
+}
+
+/// A place in the model that a message can name: index into [`crate::ModelInfo::sites`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Site(pub u32);
+
+/// Why model code could not deliver a value. Recoverable faults at a trial point make the step smaller; at an
+/// accepted point they are errors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    pub recoverable: bool,
+    pub site: Site,
+    pub kind: FaultKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum FaultKind {
+    /// `assert(condition, message)` failed.
+    Assertion(String),
+    /// A function was evaluated outside its domain: `sqrt(-1)`, `1/0`.
+    Domain { function: &'static str, argument: f64 },
+    /// The result is NaN or infinite.
+    NonFinite { slot: Slot },
+    /// An external or table function reported an error.
+    External(String),
+    /// The model code is not defined here (table out of range, array index).
+    Range(String),
+}
+
+/// Result of model code.
+pub type Status = Result<(), Fault>;

@@ -1,0 +1,155 @@
+//! The structured system: what the code generator reads.
+//!
+//! Everything is expressed on the variables of the flat model plus the ones that structuring added (derivatives, relations,
+//! when-conditions, …): they are all `VarId`s of `flat.variables`. Expressions contain only *representative* variables
+//! (aliases have been substituted), `Expr::Time`, `Builtin::Pre(Var)`, and no `Der`, `Edge`, `Change`, `Sample`, `Initial`,
+//! `Terminal`, `Homotopy` node: those have become variables or plain expressions. Relations that make events have become
+//! Boolean variables; relations left in expressions are inside `noEvent` or compare discrete things, and are evaluated as they stand.
+
+use saltus_ir::flat::{FlatModel, Origin};
+use saltus_ir::func::AssertLevel;
+use saltus_ir::{ExprId, VarId};
+
+/// Role of a variable in the structured system.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    Constant,
+    Parameter,
+    Input,
+    State,
+    /// Derivative of a state.
+    Derivative,
+    Algebraic,
+    Discrete,
+    Relation,
+    /// When-conditions, sample flags, call results and other internals.
+    Auxiliary,
+    /// An alias (its value is that of `sign · representative`), or not used at all.
+    Alias { of: VarId, negated: bool },
+}
+
+/// `var := value`
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Assignment {
+    pub var: VarId,
+    pub value: ExprId,
+    pub origin: Origin,
+}
+
+/// One step of the sorted system.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Step {
+    /// An explicit assignment. `discrete`: belongs to the event and initial schedules only (relation, when-body, Boolean or
+    /// Integer equation); a discrete variable's value is constant between events.
+    Assign { assignment: Assignment, discrete: bool },
+    Block(Block),
+    /// Carried out in event schedules when `guard` is true (guards already contain the edge).
+    Action { guard: Option<ExprId>, action: Action, origin: Origin },
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Action {
+    Reinit { var: VarId, value: ExprId },
+    /// Checked in every schedule it stands in, also the continuous ones.
+    Assert { condition: ExprId, message: ExprId, level: AssertLevel },
+    Terminate { message: ExprId },
+    /// A call for its effect.
+    Call { call: ExprId },
+}
+
+/// A torn system of equations: choose `unknowns`, run `inner`, make `residuals` zero.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Block {
+    pub unknowns: Vec<VarId>,
+    pub inner: Vec<Assignment>,
+    /// Expressions that must be zero, with their origin.
+    pub residuals: Vec<(ExprId, Origin)>,
+    /// Discrete part of a mixed block, in sorted order: relations and discrete variables that depend on the Real unknowns
+    /// and that these depend on. Empty if not mixed.
+    pub discrete: Vec<Assignment>,
+    /// The residuals are linear in the unknowns (after `inner`), whatever the discrete values.
+    pub linear: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CrossingClass {
+    Affine,
+    General,
+}
+
+/// A relation between continuous quantities.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Crossing {
+    /// The Boolean variable that holds the relation's truth value.
+    pub relation: VarId,
+    /// lhs - rhs
+    pub function: ExprId,
+    /// Holds for positive (`>`, `>=`) or for negative values.
+    pub rising: bool,
+    /// Holds at zero.
+    pub closed: bool,
+    pub class: CrossingClass,
+    pub origin: Origin,
+    pub text: String,
+}
+
+/// Sources of time events.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TimeEvent {
+    /// `sample(start, interval)`: `flag` is true at start + k·interval. Both in parameters.
+    Sample { flag: VarId, start: ExprId, interval: ExprId },
+    /// Exact periodic clock tick at the start time + shift + k·period (num/den seconds).
+    Tick { flag: VarId, period: (i64, i64), shift: (i64, i64) },
+    /// A relation in time and discrete quantities only: it may change value when time reaches `at`. `after`: it changes just after
+    /// that instant (`time > at`, `time <= at`), so the event is at the next float.
+    Threshold { relation: VarId, at: ExprId, after: bool },
+}
+
+/// A structured model.
+#[derive(Clone, Debug)]
+pub struct StructuredSystem {
+    /// The flat model with added variables and expressions. Its equation lists are spent.
+    pub flat: FlatModel,
+    /// Indexed like `flat.variables`.
+    pub roles: Vec<Role>,
+    /// Parameters and constants in evaluation order. Variables with a value from outside (`--set`) skip their entry.
+    pub parameters: Vec<Assignment>,
+    /// Start values (guesses) of unknowns, in terms of parameters and of each other, in evaluation order.
+    pub starts: Vec<Assignment>,
+    /// min, max, nominal that are not literals are evaluated at bind time from the flat variables' attributes.
+    pub states: Vec<(VarId, VarId)>,
+    /// The sorted event system.
+    pub event: Vec<Step>,
+    /// Indices into `event`, in order: the continuous steps needed for derivatives, beyond that for crossing functions, and the
+    /// remaining continuous ones.
+    pub derivatives: Vec<usize>,
+    pub crossing_steps: Vec<usize>,
+    pub outputs: Vec<usize>,
+    /// The sorted initial system.
+    pub initial: Vec<Step>,
+    pub initial_notes: Vec<(Option<VarId>, String)>,
+    pub crossings: Vec<Crossing>,
+    pub time_events: Vec<TimeEvent>,
+    /// `delay(expr, time, max)` nodes: each has become a variable with role Auxiliary that the instance fills.
+    pub delays: Vec<Delay>,
+    /// Variable that is 1 during initialisation / at the terminal event, if used.
+    pub initial_flag: Option<VarId>,
+    pub terminal_flag: Option<VarId>,
+    pub homotopy: Option<VarId>,
+    /// For each variable: does the derivative schedule read it?
+    pub feeds_derivatives: Vec<bool>,
+    pub n_equations: usize,
+    pub n_unknowns: usize,
+    /// Why each state was chosen, for `show --stage structure`.
+    pub state_reasons: Vec<String>,
+}
+
+/// `result = delay(expr, delay_time, delay_max)`. In steps, `result` is assigned by `Step::Assign` whose value is the
+/// `Builtin::Delay` node with arguments (Integer constant: index into `delays`, expr, delay_time, delay_max).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Delay {
+    pub result: VarId,
+    pub expr: ExprId,
+    pub delay_time: ExprId,
+    pub delay_max: ExprId,
+}

@@ -1,0 +1,85 @@
+//! Source files and places in them.
+
+/// A file of a [`SourceMap`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct FileId(pub u32);
+
+/// A half-open byte range of one file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Span {
+    pub file: FileId,
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    pub fn new(file: FileId, start: u32, end: u32) -> Span {
+        Span { file, start, end }
+    }
+
+    /// The smallest span that covers both (of the same file).
+    pub fn to(self, other: Span) -> Span {
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+/// One source file: its name as shown to the user, its text and its line starts.
+#[derive(Debug)]
+pub struct SourceFile {
+    pub name: String,
+    pub text: String,
+    line_starts: Vec<u32>,
+}
+
+/// All source files of a workspace.
+#[derive(Default, Debug)]
+pub struct SourceMap {
+    files: Vec<SourceFile>,
+}
+
+/// Line and column, both from 1; the column counts characters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LineCol {
+    pub line: u32,
+    pub col: u32,
+}
+
+impl SourceMap {
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
+        let text = text.into();
+        let mut line_starts = vec![0];
+        line_starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1));
+        let id = FileId(self.files.len() as u32);
+        self.files.push(SourceFile { name: name.into(), text, line_starts });
+        id
+    }
+
+    pub fn file(&self, id: FileId) -> &SourceFile {
+        &self.files[id.0 as usize]
+    }
+
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    pub fn line_col(&self, file: FileId, offset: u32) -> LineCol {
+        let f = self.file(file);
+        let line = f.line_starts.partition_point(|&s| s <= offset);
+        let start = f.line_starts[line - 1] as usize;
+        let end = (offset as usize).min(f.text.len());
+        let col = f.text.get(start..end).map_or(end - start, |s| s.chars().count());
+        LineCol { line: line as u32, col: col as u32 + 1 }
+    }
+
+    /// The text of line `line` (from 1), without its line end.
+    pub fn line_text(&self, file: FileId, line: u32) -> &str {
+        let f = self.file(file);
+        let start = f.line_starts[line as usize - 1] as usize;
+        let end = f.line_starts.get(line as usize).map_or(f.text.len(), |&e| e as usize);
+        f.text[start..end].trim_end_matches(['\n', '\r'])
+    }
+}
