@@ -82,10 +82,20 @@ pub struct ClassDef {
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum ClassBody {
-    /// `model A … end A;`, and with `extends_name` the form `model extends A(mods) … end A;`
-    Composition { class_extends: Option<Modification>, is_class_extends: bool, parts: Composition },
+    /// `model A … end A;`, and with `is_class_extends` the form `model extends A(mods) … end A;`, whose
+    /// modification is `class_extends` (without value).
+    Composition {
+        class_extends: Option<Modification>,
+        is_class_extends: bool,
+        parts: Composition,
+    },
     /// `type A = prefix B[dims](mods)`
-    Short { base_prefixes: TypePrefixes, base: Path, dims: Vec<Subscript>, modification: Option<Modification> },
+    Short {
+        base_prefixes: TypePrefixes,
+        base: Path,
+        dims: Vec<Subscript>,
+        modification: Option<Modification>,
+    },
     /// `type E = enumeration(a, b)`; `None` for `enumeration(:)`
     Enumeration(Option<Vec<EnumLiteral>>),
     /// `function f_x = der(f, x)`
@@ -148,7 +158,11 @@ pub struct Element {
 pub enum ElementKind {
     Import(Import),
     Extends(Extends),
-    Class { prefixes: ElementPrefixes, def: Arc<ClassDef>, constraint: Option<Constraint> },
+    Class {
+        prefixes: ElementPrefixes,
+        def: Arc<ClassDef>,
+        constraint: Option<Constraint>,
+    },
     /// One node per declared component: `Real x, y;` gives two elements.
     Component(Arc<ComponentDecl>),
 }
@@ -252,13 +266,27 @@ pub struct Argument {
 #[derive(Clone, PartialEq, Debug)]
 pub enum ArgumentKind {
     /// `a.b(x = 1) = 2`, `start = 3`; `path` has one part or more.
-    Modify { path: Path, modification: Option<Modification>, description: Option<Arc<str>> },
+    Modify {
+        path: Path,
+        modification: Option<Modification>,
+        description: Option<Arc<str>>,
+    },
     /// `redeclare model M = N` or `replaceable model M = N`
-    Class { def: Arc<ClassDef>, constraint: Option<Constraint> },
+    Class {
+        def: Arc<ClassDef>,
+        constraint: Option<Constraint>,
+    },
     /// `redeclare Real x = 3`
     Component(Arc<ComponentDecl>),
     /// `break x` / `break connect(a, b)` (selective model extension)
-    Break,
+    Break(BreakTarget),
+}
+
+/// What a `break` in the modification of an extends clause takes out of the base class.
+#[derive(Clone, PartialEq, Debug)]
+pub enum BreakTarget {
+    Element(Ident),
+    Connect { a: ComponentRef, b: ComponentRef },
 }
 
 /// The arguments of `annotation(…)`.
@@ -278,11 +306,25 @@ pub struct Equation {
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum EquationKind {
-    Equal { lhs: Expr, rhs: Expr },
-    If { branches: Vec<(Expr, Vec<Equation>)>, otherwise: Vec<Equation> },
-    For { iterators: Vec<Iterator>, body: Vec<Equation> },
-    When { branches: Vec<(Expr, Vec<Equation>)> },
-    Connect { a: ComponentRef, b: ComponentRef },
+    Equal {
+        lhs: Expr,
+        rhs: Expr,
+    },
+    If {
+        branches: Vec<(Expr, Vec<Equation>)>,
+        otherwise: Vec<Equation>,
+    },
+    For {
+        iterators: Vec<Iterator>,
+        body: Vec<Equation>,
+    },
+    When {
+        branches: Vec<(Expr, Vec<Equation>)>,
+    },
+    Connect {
+        a: ComponentRef,
+        b: ComponentRef,
+    },
     /// `assert(…)`, `reinit(…)`, `Connections.root(…)`, `f(x)`
     Call(Expr),
 }
@@ -304,14 +346,31 @@ pub struct Statement {
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum StatementKind {
-    Assign { target: ComponentRef, value: Expr },
+    Assign {
+        target: ComponentRef,
+        value: Expr,
+    },
     /// `(a, , b) := f(x)`
-    MultiAssign { targets: Vec<Option<ComponentRef>>, call: Expr },
+    MultiAssign {
+        targets: Vec<Option<ComponentRef>>,
+        call: Expr,
+    },
     Call(Expr),
-    If { branches: Vec<(Expr, Vec<Statement>)>, otherwise: Vec<Statement> },
-    For { iterators: Vec<Iterator>, body: Vec<Statement> },
-    While { condition: Expr, body: Vec<Statement> },
-    When { branches: Vec<(Expr, Vec<Statement>)> },
+    If {
+        branches: Vec<(Expr, Vec<Statement>)>,
+        otherwise: Vec<Statement>,
+    },
+    For {
+        iterators: Vec<Iterator>,
+        body: Vec<Statement>,
+    },
+    While {
+        condition: Expr,
+        body: Vec<Statement>,
+    },
+    When {
+        branches: Vec<(Expr, Vec<Statement>)>,
+    },
     Break,
     Return,
 }
@@ -384,15 +443,29 @@ pub enum ExprKind {
     Ref(ComponentRef),
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    If { branches: Vec<(Expr, Expr)>, otherwise: Box<Expr> },
+    If {
+        branches: Vec<(Expr, Expr)>,
+        otherwise: Box<Expr>,
+    },
     /// `a:b`, `a:s:b`
-    Range { start: Box<Expr>, step: Option<Box<Expr>>, stop: Box<Expr> },
+    Range {
+        start: Box<Expr>,
+        step: Option<Box<Expr>>,
+        stop: Box<Expr>,
+    },
     /// `f(x, k = y)`; `der(x)`, `initial()` and `pure(…)` are calls of those names.
-    Call { function: ComponentRef, args: CallArgs },
+    Call {
+        function: ComponentRef,
+        args: CallArgs,
+    },
     /// `{a, b}`
     Array(Vec<Expr>),
     /// `{expr for i in r}` has no function; `sum(expr for i in r)` has.
-    Comprehension { function: Option<ComponentRef>, body: Box<Expr>, iterators: Vec<Iterator> },
+    Comprehension {
+        function: Option<ComponentRef>,
+        body: Box<Expr>,
+        iterators: Vec<Iterator>,
+    },
     /// `[a, b; c, d]`
     Matrix(Vec<Vec<Expr>>),
     /// `(a, , b)` of two or more, as on the left of a multiple assignment; a plain parenthesis leaves no node.
@@ -400,7 +473,12 @@ pub enum ExprKind {
     /// `end` in a subscript.
     End,
     /// `function f(k = 1)` given as an argument: a function with some inputs bound.
-    PartialFunction { function: ComponentRef, named: Vec<(Ident, Expr)> },
+    PartialFunction {
+        function: ComponentRef,
+        named: Vec<(Ident, Expr)>,
+    },
+    /// `break` as the value of a modification, as in `x = break`: takes an inherited value away. Only there.
+    Break,
     /// Where the parser could not read an expression; it has reported why.
     Error,
 }
@@ -410,4 +488,3 @@ pub struct CallArgs {
     pub positional: Vec<Expr>,
     pub named: Vec<(Ident, Expr)>,
 }
-

@@ -45,12 +45,20 @@ impl Diagnostic {
         Diagnostic::new(code, Severity::Error, None, message.into())
     }
 
-    fn new(code: &'static str, severity: Severity, span: Option<Span>, message: String) -> Diagnostic {
+    fn new(
+        code: &'static str,
+        severity: Severity,
+        span: Option<Span>,
+        message: String,
+    ) -> Diagnostic {
         Diagnostic {
             code,
             severity,
             message,
-            primary: span.map(|span| Label { span, text: String::new() }),
+            primary: span.map(|span| Label {
+                span,
+                text: String::new(),
+            }),
             secondary: Vec::new(),
             notes: Vec::new(),
             help: None,
@@ -66,7 +74,10 @@ impl Diagnostic {
     }
 
     pub fn secondary(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
-        self.secondary.push(Label { span, text: text.into() });
+        self.secondary.push(Label {
+            span,
+            text: text.into(),
+        });
         self
     }
 

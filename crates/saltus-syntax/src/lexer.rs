@@ -203,9 +203,7 @@ impl<'a> Lexer<'a> {
                 Some(b'+') => self.symbol(2, TokenKind::DotPlus),
                 Some(b'-') => self.symbol(2, TokenKind::DotMinus),
                 Some(b'*') => self.symbol(2, TokenKind::DotStar),
-                Some(b'/') if !matches!(self.peek(2), Some(b'/' | b'*')) => {
-                    self.symbol(2, TokenKind::DotSlash)
-                }
+                Some(b'/') => self.symbol(2, TokenKind::DotSlash),
                 Some(b'^') => self.symbol(2, TokenKind::DotCaret),
                 _ => self.symbol(1, TokenKind::Dot),
             },
@@ -245,7 +243,11 @@ impl<'a> Lexer<'a> {
     }
 
     fn token(&self, kind: TokenKind, start: usize) -> Token {
-        Token { kind, start: start as u32, end: self.pos as u32 }
+        Token {
+            kind,
+            start: start as u32,
+            end: self.pos as u32,
+        }
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
@@ -324,11 +326,16 @@ impl<'a> Lexer<'a> {
     /// An identifier with letters outside ASCII: reported, then treated as an identifier.
     fn foreign_word(&mut self, start: usize) -> TokenKind {
         let rest = &self.text[start..];
-        let len = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let len = rest
+            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
         self.pos = start + len;
         let word = &self.text[start..self.pos];
         let foreign: char = word.chars().find(|c| !c.is_ascii()).unwrap_or('?');
-        let message = format!("`{foreign}` cannot be part of the identifier `{}`", shorten(word));
+        let message = format!(
+            "`{foreign}` cannot be part of the identifier `{}`",
+            shorten(word)
+        );
         self.diagnostics.push(
             Diagnostic::error("unknown-character", self.span(start, self.pos), message).help(
                 "an identifier consists of ASCII letters, digits and `_`; for other names see quoted identifiers",
@@ -357,7 +364,10 @@ impl<'a> Lexer<'a> {
                     Diagnostic::error(
                         "invalid-number",
                         self.span(start, exponent),
-                        format!("the exponent of `{}` has no digits", shorten(&self.text[start..exponent])),
+                        format!(
+                            "the exponent of `{}` has no digits",
+                            shorten(&self.text[start..exponent])
+                        ),
                     )
                     .help("write digits after the `e`, as in `1e-6`"),
                 );
@@ -371,7 +381,10 @@ impl<'a> Lexer<'a> {
     fn string(&mut self, start: usize) -> TokenKind {
         let mut pos = start + 1;
         loop {
-            match self.bytes[pos..].iter().position(|&b| b == b'"' || b == b'\\') {
+            match self.bytes[pos..]
+                .iter()
+                .position(|&b| b == b'"' || b == b'\\')
+            {
                 None => break,
                 Some(offset) if self.bytes[pos + offset] == b'"' => {
                     self.pos = pos + offset + 1;
@@ -392,9 +405,13 @@ impl<'a> Lexer<'a> {
         self.pos = self.bytes.len();
         self.truncated = true;
         self.diagnostics.push(
-            Diagnostic::error("unterminated-string", self.span(start, start + 1), "this string is never closed")
-                .label("the string starts here and runs to the end of the file")
-                .help("close the string with `\"`"),
+            Diagnostic::error(
+                "unterminated-string",
+                self.span(start, start + 1),
+                "this string is never closed",
+            )
+            .label("the string starts here and runs to the end of the file")
+            .help("close the string with `\"`"),
         );
         TokenKind::Invalid
     }
@@ -449,7 +466,9 @@ impl<'a> Lexer<'a> {
         if first.is_alphabetic() {
             return self.foreign_word(start);
         }
-        let len = rest.find(|c: char| c.is_ascii() && begins_token(c as u8)).unwrap_or(rest.len());
+        let len = rest
+            .find(|c: char| c.is_ascii() && begins_token(c as u8))
+            .unwrap_or(rest.len());
         self.pos = start + len;
         let shown = match first {
             c if c.is_control() || c.is_whitespace() => format!("U+{:04X}", c as u32),
@@ -486,11 +505,16 @@ fn unknown_help(first: char, second: Option<char>) -> Option<&'static str> {
 }
 
 fn begins_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"_\"'.()[]{},;+-*/^:=<>\x0b".contains(&byte)
+    byte.is_ascii_alphanumeric()
+        || byte.is_ascii_whitespace()
+        || b"_\"'.()[]{},;+-*/^:=<>\x0b".contains(&byte)
 }
 
 fn word_end(bytes: &[u8], mut pos: usize) -> usize {
-    while bytes.get(pos).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_') {
+    while bytes
+        .get(pos)
+        .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+    {
         pos += 1;
     }
     pos

@@ -29,7 +29,10 @@ thread_local! {
 /// Table and index in it of the text number `id`.
 fn place(id: u32) -> (usize, usize) {
     let table = (id / FIRST_TABLE + 1).ilog2();
-    (table as usize, (id - FIRST_TABLE * ((1 << table) - 1)) as usize)
+    (
+        table as usize,
+        (id - FIRST_TABLE * ((1 << table) - 1)) as usize,
+    )
 }
 
 impl Name {
@@ -48,7 +51,10 @@ impl Name {
     /// The text of this name.
     pub fn as_str(self) -> &'static str {
         let (table, index) = place(self.0);
-        TEXTS[table].get().and_then(|texts| texts[index].get()).expect("a name's text is stored before the name is given out")
+        TEXTS[table]
+            .get()
+            .and_then(|texts| texts[index].get())
+            .expect("a name's text is stored before the name is given out")
     }
 }
 
@@ -105,10 +111,17 @@ mod tests {
 
     #[test]
     fn threads_agree_on_names() {
-        let names = || (0..5000).map(|i| Name::new(&format!("shared{}", i % 3000))).collect::<Vec<_>>();
+        let names = || {
+            (0..5000)
+                .map(|i| Name::new(&format!("shared{}", i % 3000)))
+                .collect::<Vec<_>>()
+        };
         let others: Vec<Vec<Name>> = std::thread::scope(|scope| {
             let handles: Vec<_> = (0..4).map(|_| scope.spawn(names)).collect();
-            handles.into_iter().map(|h| h.join().expect("no panic")).collect()
+            handles
+                .into_iter()
+                .map(|h| h.join().expect("no panic"))
+                .collect()
         });
         for other in others {
             assert_eq!(other, names());

@@ -1,5 +1,7 @@
 //! Source files and places in them.
 
+use crate::Diagnostic;
+
 /// A file of a [`SourceMap`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct FileId(pub u32);
@@ -19,7 +21,11 @@ impl Span {
 
     /// The smallest span that covers both (of the same file).
     pub fn to(self, other: Span) -> Span {
-        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span {
+            file: self.file,
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
     }
 }
 
@@ -48,9 +54,18 @@ impl SourceMap {
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
         let text = text.into();
         let mut line_starts = vec![0];
-        line_starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1));
+        line_starts.extend(
+            text.bytes()
+                .enumerate()
+                .filter(|(_, b)| *b == b'\n')
+                .map(|(i, _)| i as u32 + 1),
+        );
         let id = FileId(self.files.len() as u32);
-        self.files.push(SourceFile { name: name.into(), text, line_starts });
+        self.files.push(SourceFile {
+            name: name.into(),
+            text,
+            line_starts,
+        });
         id
     }
 
@@ -71,15 +86,42 @@ impl SourceMap {
         let line = f.line_starts.partition_point(|&s| s <= offset);
         let start = f.line_starts[line - 1] as usize;
         let end = (offset as usize).min(f.text.len());
-        let col = f.text.get(start..end).map_or(end - start, |s| s.chars().count());
-        LineCol { line: line as u32, col: col as u32 + 1 }
+        let col = f
+            .text
+            .get(start..end)
+            .map_or(end - start, |s| s.chars().count());
+        LineCol {
+            line: line as u32,
+            col: col as u32 + 1,
+        }
     }
 
     /// The text of line `line` (from 1), without its line end.
     pub fn line_text(&self, file: FileId, line: u32) -> &str {
         let f = self.file(file);
         let start = f.line_starts[line as usize - 1] as usize;
-        let end = f.line_starts.get(line as usize).map_or(f.text.len(), |&e| e as usize);
+        let end = f
+            .line_starts
+            .get(line as usize)
+            .map_or(f.text.len(), |&e| e as usize);
         f.text[start..end].trim_end_matches(['\n', '\r'])
     }
+}
+
+/// The text of a file read as bytes: UTF-8, a byte order mark at its start taken off (specification 13.4).
+pub fn decode(name: &str, mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
+    const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() + 1;
+        let message = format!(
+            "`{name}` is not UTF-8: byte 0x{:02X} at offset {at} (line {line})",
+            bytes[at]
+        );
+        Diagnostic::placeless("not-utf8", message).help("save the file with the encoding UTF-8")
+    })
 }
