@@ -8,10 +8,13 @@ pub mod diagnostic;
 pub mod lexer;
 pub mod name;
 pub mod parser;
+pub mod print;
 pub mod render;
 pub mod source;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
 pub use name::Name;
 pub use parser::{Parsed, parse};
+pub use print::print_ast;
+pub use render::{render, render_json};
 pub use source::{FileId, SourceMap, Span};

@@ -15,7 +15,7 @@ mod class;
 mod equation;
 mod expr;
 
-use crate::ast::{Ident, Path, StoredDefinition};
+use crate::ast::{Argument, Expr, Ident, Path, StoredDefinition};
 use crate::lexer::{Lexer, Token, TokenKind, shorten};
 use crate::{Diagnostic, FileId, Name, Span};
 use std::sync::Arc;
@@ -87,6 +87,10 @@ struct Parser<'a> {
     in_subscript: bool,
     /// Names of the classes that are open, for guessing which one an `end` belongs to.
     open_classes: Vec<Name>,
+    /// Expressions of the lists that are being read, innermost last.
+    pending: Vec<Expr>,
+    /// Arguments of the modifications that are being read, innermost last.
+    pending_args: Vec<Argument>,
 }
 
 impl<'a> Parser<'a> {
@@ -107,6 +111,8 @@ impl<'a> Parser<'a> {
             height: 0,
             in_subscript: false,
             open_classes: Vec::new(),
+            pending: Vec::new(),
+            pending_args: Vec::new(),
         }
     }
 

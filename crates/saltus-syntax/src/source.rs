@@ -109,7 +109,7 @@ impl SourceMap {
 }
 
 /// The text of a file read as bytes: UTF-8, a byte order mark at its start taken off (specification 13.4).
-pub fn decode(name: &str, mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
+pub fn decode(name: &str, mut bytes: Vec<u8>) -> Result<String, Box<Diagnostic>> {
     const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
     if bytes.starts_with(BYTE_ORDER_MARK) {
         bytes.drain(..BYTE_ORDER_MARK.len());
@@ -122,6 +122,9 @@ pub fn decode(name: &str, mut bytes: Vec<u8>) -> Result<String, Diagnostic> {
             "`{name}` is not UTF-8: byte 0x{:02X} at offset {at} (line {line})",
             bytes[at]
         );
-        Diagnostic::placeless("not-utf8", message).help("save the file with the encoding UTF-8")
+        Box::new(
+            Diagnostic::placeless("not-utf8", message)
+                .help("save the file with the encoding UTF-8"),
+        )
     })
 }

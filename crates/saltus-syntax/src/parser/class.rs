@@ -330,6 +330,7 @@ impl Parser<'_> {
             }
         }
         self.open_classes.pop();
+        parts.elements.shrink_to_fit();
         (parts, annotation)
     }
 
@@ -882,12 +883,14 @@ impl Parser<'_> {
 
     fn arguments(&mut self) -> Vec<Argument> {
         self.bump();
-        let mut args = Vec::new();
         if self.eat(TokenKind::RParen) {
-            return args;
+            return Vec::new();
         }
+        let base = self.pending_args.len();
         loop {
-            args.extend(self.argument());
+            if let Some(argument) = self.argument() {
+                self.pending_args.push(argument);
+            }
             if self.panicking || !self.eat(TokenKind::Comma) {
                 break;
             }
@@ -906,7 +909,7 @@ impl Parser<'_> {
                 _ => self.expected("`,` or `)`"),
             }
         }
-        args
+        self.pending_args.drain(base..).collect()
     }
 
     fn argument(&mut self) -> Option<Argument> {

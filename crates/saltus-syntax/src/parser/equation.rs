@@ -85,6 +85,7 @@ impl Parser<'_> {
                 self.bump();
             }
         }
+        items.shrink_to_fit();
         items
     }
 

@@ -414,11 +414,19 @@ impl Parser<'_> {
     }
 
     pub(super) fn expression_list(&mut self) -> Vec<Expr> {
-        let mut items = vec![self.expression()];
+        let first = self.expression();
+        self.more_expressions(first)
+    }
+
+    /// `first { "," expression }`. Collected on a shared stack, so that the list is allocated once and fits.
+    fn more_expressions(&mut self, first: Expr) -> Vec<Expr> {
+        let base = self.pending.len();
+        self.pending.push(first);
         while !self.panicking && self.eat(TokenKind::Comma) {
-            items.push(self.expression());
+            let next = self.expression();
+            self.pending.push(next);
         }
-        items
+        self.pending.drain(base..).collect()
     }
 
     fn matrix(&mut self) -> ExprKind {
@@ -446,10 +454,7 @@ impl Parser<'_> {
                 iterators,
             };
         }
-        let mut items = vec![first];
-        while !self.panicking && self.eat(TokenKind::Comma) {
-            items.push(self.expression());
-        }
+        let items = self.more_expressions(first);
         self.close(TokenKind::RBrace);
         ExprKind::Array(items)
     }
@@ -598,6 +603,8 @@ impl Parser<'_> {
             }
         }
         self.close(TokenKind::RParen);
+        args.positional.shrink_to_fit();
+        args.named.shrink_to_fit();
         Arguments::List(args)
     }
 

@@ -1,0 +1,2 @@
+model M "C:\dir \ü"
+end M;

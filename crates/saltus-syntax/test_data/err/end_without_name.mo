@@ -1,0 +1,6 @@
+model M
+  Real x;
+end;
+model N
+end if;
+end N;

@@ -1,0 +1,3 @@
+package P
+  model A
+    Real x;

@@ -1,0 +1,4 @@
+model M
+equation
+  x = 1
+end M;

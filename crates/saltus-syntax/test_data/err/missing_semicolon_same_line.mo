@@ -1,0 +1,4 @@
+model M
+  Real x = 1 Real y;
+  Real z;
+end M;

@@ -1,0 +1,4 @@
+model M
+  Real 'no end;
+  Real y;
+end M;

@@ -1,0 +1,4 @@
+model M
+  Real x "no end;
+  Real y;
+end M;

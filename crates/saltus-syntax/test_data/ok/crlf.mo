@@ -1,0 +1,6 @@
+﻿model M
+  Real x "a
+b"; // c
+equation
+  x = 1;
+end M;

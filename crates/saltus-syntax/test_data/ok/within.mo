@@ -1,0 +1,3 @@
+within A.B;
+final model M end M;
+package P end P;

@@ -1,0 +1,3 @@
+within;
+package Top "all of it"
+end Top;
