@@ -1,1 +1,35 @@
-//! saltus-results
+//! Results of a run: collected, written, read back, compared.
+//!
+//! Comes in: rows of slot values from the run loop ([`Recorder`]), or the bytes of a result file. Goes out: a
+//! [`ResultTable`], its CSV and MAT v4 forms, the event log (JSON lines), the statistics (JSON) and the
+//! [`Comparison`] with a reference.
+//!
+//! Nothing here opens a file: writers take `impl Write`, readers take bytes.
+//!
+//! **Rows.** Time never decreases. Both sides of an event are two rows of equal time, the left limit first.
+
+mod compare;
+mod csv;
+mod event;
+mod glob;
+mod mat4;
+mod recorder;
+mod signals;
+mod stats;
+mod table;
+
+pub use compare::{
+    Comparison, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare, compare_all,
+};
+pub use csv::{read_csv, write_csv};
+pub use event::{Cause, Change, EventKind, EventRecord, Impulse, read_events, write_events};
+pub use glob::Glob;
+pub use mat4::{read_mat, write_mat};
+pub use recorder::{Recorder, Selection};
+pub use signals::parse_comparison_signals;
+pub use stats::{Blocks, EventCounts, Seconds, Statistics};
+pub use table::{
+    ReadError, ResultTable, SeriesId, Side, Signal, Source, TableError, Variable, read_result,
+};
+
+pub use saltus_model::{ValueType, VariableKind};

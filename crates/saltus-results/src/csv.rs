@@ -1,0 +1,237 @@
+//! CSV results.
+//!
+//! **Written**: a header of quoted names (a quote inside a name is doubled), `time` first; every variable, constants
+//! too; numbers as the shortest decimals that read back to the same bits; both sides of an event as two rows of
+//! equal time; lines end with `\n`.
+//!
+//! **Read**: the above, and what Dymola, OpenModelica and the reference results of the Modelica Association contain:
+//! `Time` for `time`, names without quotes, `,` `;` or tab as separator, `\r\n`, a byte order mark, `true`/`false`,
+//! a separator at the end of every line.
+
+use std::io::{self, Write};
+
+use crate::{ReadError, ResultTable, Signal, TableError};
+
+/// Writes the whole table.
+pub fn write_csv(table: &ResultTable, mut out: impl Write) -> io::Result<()> {
+    let mut line = String::from("\"time\"");
+    let mut signals: Vec<Signal<'_>> = Vec::with_capacity(table.variables().len());
+    for (name, variable) in table.variables() {
+        line.push_str(",\"");
+        line.push_str(&name.replace('"', "\"\""));
+        line.push('"');
+        signals.push(table.signal_of(variable.source));
+    }
+    line.push('\n');
+    out.write_all(line.as_bytes())?;
+    for (row, &time) in table.time().iter().enumerate() {
+        line.clear();
+        push_number(&mut line, time);
+        for signal in &signals {
+            line.push(',');
+            push_number(&mut line, signal.row(row));
+        }
+        line.push('\n');
+        out.write_all(line.as_bytes())?;
+    }
+    out.flush()
+}
+
+/// Numbers from here on, and below the inverse bound, are written with an exponent.
+const PLAIN_MAX: f64 = 1e16;
+const PLAIN_MIN: f64 = 1e-5;
+
+/// Appends the shortest decimal that reads back to the same value.
+fn push_number(line: &mut String, value: f64) {
+    use std::fmt::Write as _;
+    let magnitude = value.abs();
+    let written = if value.is_nan() {
+        line.push_str("NaN");
+        Ok(())
+    } else if value == 0.0 || (PLAIN_MIN..PLAIN_MAX).contains(&magnitude) || magnitude.is_infinite()
+    {
+        write!(line, "{value}")
+    } else {
+        write!(line, "{value:e}")
+    };
+    written.expect("writing to a String cannot fail");
+}
+
+/// Reads a CSV result. The first column must be the time.
+pub fn read_csv(bytes: &[u8]) -> Result<ResultTable, ReadError> {
+    let text = std::str::from_utf8(bytes).map_err(|e| ReadError::Line {
+        line: 1 + bytes[..e.valid_up_to()]
+            .iter()
+            .filter(|&&b| b == b'\n')
+            .count(),
+        what: "the text is not UTF-8".into(),
+    })?;
+    let text = text.trim_start_matches('\u{feff}');
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .map(|(i, line)| (i + 1, line))
+        .filter(|(_, line)| !line.trim().is_empty());
+    let (header_line, header) = lines.next().ok_or(ReadError::Line {
+        line: 1,
+        what: "the file is empty".into(),
+    })?;
+    let (separator, names) = split_header(header_line, header)?;
+
+    let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
+    for (line, row) in lines {
+        read_row(line, row, separator, &mut columns)?;
+    }
+    let mut columns = columns.into_iter();
+    let time = columns.next().expect("a header has at least one name");
+    if let Some(i) = time.windows(2).position(|w| w[1] < w[0]) {
+        return Err(ReadError::Line {
+            line: header_line + i + 2,
+            what: format!("time goes back from {} to {}", time[i], time[i + 1]),
+        });
+    }
+    let mut table = ResultTable::new(time);
+    for (name, values) in names.into_iter().skip(1).zip(columns) {
+        table
+            .push_column(name, values)
+            .map_err(|e: TableError| ReadError::Line {
+                line: header_line,
+                what: e.to_string(),
+            })?;
+    }
+    Ok(table)
+}
+
+/// Finds the separator and the names.
+fn split_header(line: usize, header: &str) -> Result<(char, Vec<String>), ReadError> {
+    let separator = find_separator(header);
+    let mut names = split_quoted(header, separator).map_err(|what| ReadError::Line {
+        line,
+        what: what.into(),
+    })?;
+    if names.len() > 1 && names.last().is_some_and(String::is_empty) {
+        names.pop();
+    }
+    let first = &names[0];
+    if !first.eq_ignore_ascii_case("time") {
+        return Err(ReadError::Line {
+            line,
+            what: format!("the first column is `{first}`, expected `time`"),
+        });
+    }
+    Ok((separator, names))
+}
+
+/// The first separator character outside quotes and brackets (`a[1,2]` may stand without quotes).
+fn find_separator(header: &str) -> char {
+    let (mut quoted, mut depth) = (false, 0_usize);
+    for c in header.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            '[' if !quoted => depth += 1,
+            ']' if !quoted => depth = depth.saturating_sub(1),
+            ',' | ';' | '\t' if !quoted && depth == 0 => return c,
+            _ => {}
+        }
+    }
+    ','
+}
+
+/// Splits a header at separators that are outside quotes and brackets; doubled quotes are one.
+fn split_quoted(header: &str, separator: char) -> Result<Vec<String>, &'static str> {
+    let mut fields = vec![String::new()];
+    let (mut quoted, mut depth) = (false, 0_usize);
+    let mut chars = header.trim_end().chars().peekable();
+    while let Some(c) = chars.next() {
+        let field = fields.last_mut().expect("there is always a last field");
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                field.push('"');
+            }
+            '"' => quoted = !quoted,
+            c if c == separator && !quoted && depth == 0 => fields.push(String::new()),
+            c => {
+                if !quoted && c == '[' {
+                    depth += 1;
+                } else if !quoted && c == ']' {
+                    depth = depth.saturating_sub(1);
+                }
+                field.push(c);
+            }
+        }
+    }
+    if quoted {
+        return Err("a quoted name does not end");
+    }
+    for field in &mut fields {
+        if field.trim().len() != field.len() {
+            *field = field.trim().to_owned();
+        }
+    }
+    Ok(fields)
+}
+
+fn read_row(
+    line: usize,
+    row: &str,
+    separator: char,
+    columns: &mut [Vec<f64>],
+) -> Result<(), ReadError> {
+    let mut found = 0;
+    for field in row.split(separator) {
+        let field = field.trim().trim_matches('"');
+        if found == columns.len() {
+            if field.is_empty() {
+                continue; // a separator at the end of the line
+            }
+            return Err(ReadError::Line {
+                line,
+                what: format!("more than {} values", columns.len()),
+            });
+        }
+        let value = parse_number(field).ok_or_else(|| ReadError::Line {
+            line,
+            what: format!("`{}` is not a number", shortened(field)),
+        })?;
+        if found == 0 && !value.is_finite() {
+            return Err(ReadError::Line {
+                line,
+                what: format!("the time is `{}`", shortened(field)),
+            });
+        }
+        columns[found].push(value);
+        found += 1;
+    }
+    if found < columns.len() {
+        return Err(ReadError::Line {
+            line,
+            what: format!("{found} values, but the header has {} names", columns.len()),
+        });
+    }
+    Ok(())
+}
+
+fn parse_number(field: &str) -> Option<f64> {
+    match field {
+        "true" | "True" | "TRUE" => Some(1.0),
+        "false" | "False" | "FALSE" => Some(0.0),
+        // Visual C's names for values that are not numbers, as older tools wrote them.
+        "1.#QNAN" | "-1.#IND" | "1.#IND" => Some(f64::NAN),
+        "1.#INF" => Some(f64::INFINITY),
+        "-1.#INF" => Some(f64::NEG_INFINITY),
+        _ => field.parse().ok(),
+    }
+}
+
+/// A piece of the user's text short enough for a message.
+fn shortened(field: &str) -> String {
+    const CHARS_MAX: usize = 40;
+    if field.chars().count() <= CHARS_MAX {
+        field.to_owned()
+    } else {
+        let mut text: String = field.chars().take(CHARS_MAX).collect();
+        text.push('…');
+        text
+    }
+}

@@ -1,0 +1,85 @@
+//! The event log: what happened, when and why, one JSON object per line (`--events`). The field names are a promise
+//! to users.
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::ReadError;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EventKind {
+    Time,
+    State,
+    Initial,
+    Terminal,
+    Sliding,
+    Zeno,
+    /// A crossing function reached zero and turned back: nothing flips.
+    Touch,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct EventRecord {
+    pub time: f64,
+    pub kind: EventKind,
+    /// How the time was found, e.g. `calendar`, `dense-output`.
+    pub method: String,
+    pub cause: Vec<Cause>,
+    pub changed: Vec<Change>,
+    pub impulses: Vec<Impulse>,
+    /// Passes of the event iteration.
+    pub iterations: u32,
+    /// Evaluations of crossing functions spent on locating it.
+    pub evaluations: u32,
+    /// The mode after the event.
+    pub mode: u32,
+}
+
+/// A relation that flipped, or a time event that came due.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Cause {
+    pub expression: String,
+    pub file: String,
+    pub line: u32,
+    pub value_left: f64,
+    pub value_right: f64,
+}
+
+/// A variable that jumped.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Change {
+    pub variable: String,
+    pub before: f64,
+    pub after: f64,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Impulse {
+    pub variable: String,
+    pub value: f64,
+}
+
+/// Writes one line per event.
+pub fn write_events(events: &[EventRecord], mut out: impl Write) -> io::Result<()> {
+    for event in events {
+        serde_json::to_writer(&mut out, event)?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}
+
+/// Reads an event log back; blank lines are skipped.
+pub fn read_events(text: &str) -> Result<Vec<EventRecord>, ReadError> {
+    text.lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(i, line)| {
+            serde_json::from_str(line).map_err(|e| ReadError::Line {
+                line: i + 1,
+                what: e.to_string(),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,457 @@
+//! MAT v4 results in the layout of Dymola and OpenModelica.
+//!
+//! A file is a sequence of matrices, each a header of five little-endian 32-bit integers (type code, rows, columns,
+//! imaginary flag, length of the name with its terminating zero), the name, and the elements by columns. The type
+//! code is M·1000 + O·100 + P·10 + T: byte order M, always O = 0, element type P, and T = 1 for text.
+//!
+//! The matrices, in this order (`binTrans`: everything after `Aclass` is stored transposed):
+//!
+//! | name | content |
+//! |---|---|
+//! | `Aclass` | `Atrajectory`, `1.1`, empty, `binTrans` |
+//! | `name` | the names, one per column, `time` first |
+//! | `description` | the descriptions with `[unit]` or `[unit\|displayUnit]` at the end |
+//! | `dataInfo` | 4 × n integers: matrix (1 or 2; 0 for time), signed row, interpolation (0 = linear), extrapolation |
+//! | `data_1` | constants: one row each, start and end value; the first row is time |
+//! | `data_2` | trajectories: one row each, one column per time; the first row is time |
+//!
+//! A negative row number in `dataInfo` means the negated row: an alias with sign. The reader also takes `binNormal`
+//! (not transposed), big-endian files and single precision.
+
+use std::io::{self, Write};
+
+use saltus_model::{ValueType, VariableKind};
+
+use crate::{ReadError, ResultTable, SeriesId, Source, Variable};
+
+const TYPE_F64: i32 = 0;
+const TYPE_I32: i32 = 20;
+const TYPE_TEXT: i32 = 51;
+
+const CLASS_ROWS: [&str; 4] = ["Atrajectory", "1.1", "", "binTrans"];
+
+/// Writes the whole table.
+pub fn write_mat(table: &ResultTable, mut out: impl Write) -> io::Result<()> {
+    let (t_first, t_last) = match (table.time().first(), table.time().last()) {
+        (Some(&first), Some(&last)) => (first, last),
+        _ => (0.0, 0.0),
+    };
+    let mut names = vec!["time".to_owned()];
+    let mut descriptions = vec!["Time in [s]".to_owned()];
+    let mut info: Vec<i32> = vec![0, 1, 0, -1];
+    let mut constants = vec![t_first];
+    for (name, variable) in table.variables() {
+        names.push(name.to_owned());
+        descriptions.push(description_with_unit(variable));
+        match variable.source {
+            Source::Constant(value) => {
+                constants.push(value);
+                info.extend([1, matrix_row(constants.len())?, 0, 0]);
+            }
+            Source::Series { id, negated } => {
+                let row = matrix_row(id.index() + 2)?; // row 1 is time
+                info.extend([2, if negated { -row } else { row }, 0, -1]);
+            }
+        }
+    }
+
+    write_class(&mut out)?;
+    write_text_columns(&mut out, "name", &names)?;
+    write_text_columns(&mut out, "description", &descriptions)?;
+    write_header(&mut out, TYPE_I32, 4, names.len(), "dataInfo")?;
+    for value in &info {
+        out.write_all(&value.to_le_bytes())?;
+    }
+    write_header(&mut out, TYPE_F64, constants.len(), 2, "data_1")?;
+    for column_time in [t_first, t_last] {
+        out.write_all(&column_time.to_le_bytes())?;
+        for value in &constants[1..] {
+            out.write_all(&value.to_le_bytes())?;
+        }
+    }
+    write_header(
+        &mut out,
+        TYPE_F64,
+        table.n_series() + 1,
+        table.n_rows(),
+        "data_2",
+    )?;
+    let series: Vec<&[f64]> = (0..table.n_series())
+        .map(|i| table.series(SeriesId(i as u32)))
+        .collect();
+    for (row, time) in table.time().iter().enumerate() {
+        out.write_all(&time.to_le_bytes())?;
+        for values in &series {
+            out.write_all(&values[row].to_le_bytes())?;
+        }
+    }
+    out.flush()
+}
+
+fn matrix_row(row: usize) -> io::Result<i32> {
+    i32::try_from(row).map_err(|_| io::Error::other("too many variables for the MAT v4 format"))
+}
+
+fn description_with_unit(variable: &Variable) -> String {
+    let Variable {
+        description,
+        unit,
+        display_unit,
+        ..
+    } = variable;
+    let unit = match (unit.as_str(), display_unit.as_str()) {
+        ("", "") => return description.clone(),
+        (unit, "") => format!("[{unit}]"),
+        (unit, display) if unit == display => format!("[{unit}]"),
+        (unit, display) => format!("[{unit}|{display}]"),
+    };
+    if description.is_empty() {
+        unit
+    } else {
+        format!("{description} {unit}")
+    }
+}
+
+fn write_header(
+    out: &mut impl Write,
+    kind: i32,
+    rows: usize,
+    columns: usize,
+    name: &str,
+) -> io::Result<()> {
+    let name_len = name.len() + 1;
+    for value in [
+        kind,
+        matrix_row(rows)?,
+        matrix_row(columns)?,
+        0,
+        name_len as i32,
+    ] {
+        out.write_all(&value.to_le_bytes())?;
+    }
+    out.write_all(name.as_bytes())?;
+    out.write_all(&[0])
+}
+
+/// `Aclass` is the one matrix with a text per row.
+fn write_class(out: &mut impl Write) -> io::Result<()> {
+    let width = CLASS_ROWS[0].len();
+    write_header(out, TYPE_TEXT, CLASS_ROWS.len(), width, "Aclass")?;
+    for column in 0..width {
+        for row in CLASS_ROWS {
+            out.write_all(&[row.as_bytes().get(column).copied().unwrap_or(b' ')])?;
+        }
+    }
+    Ok(())
+}
+
+/// A text per column, padded with zero bytes.
+fn write_text_columns(out: &mut impl Write, name: &str, texts: &[String]) -> io::Result<()> {
+    let height = texts.iter().map(String::len).max().unwrap_or(0).max(1);
+    write_header(out, TYPE_TEXT, height, texts.len(), name)?;
+    let mut column = vec![0; height];
+    for text in texts {
+        column.fill(0);
+        column[..text.len()].copy_from_slice(text.as_bytes());
+        out.write_all(&column)?;
+    }
+    Ok(())
+}
+
+/// Reads a MAT v4 result.
+pub fn read_mat(bytes: &[u8]) -> Result<ResultTable, ReadError> {
+    let mut file = MatFile::default();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (matrix, after) = read_matrix(rest)?;
+        file.matrices.push(matrix);
+        rest = after;
+    }
+    let transposed = file.is_transposed()?;
+    let names = file.texts("name", transposed)?;
+    let descriptions = file.texts("description", transposed)?;
+    let info = file.by_variable("dataInfo", transposed)?;
+    let data_1 = file.by_variable("data_1", !transposed)?;
+    let data_2 = file.by_variable("data_2", !transposed)?;
+    if info.n != names.len() || descriptions.len() != names.len() || info.len < 2 {
+        return Err(ReadError::format(
+            "`name`, `description` and `dataInfo` disagree about the number of variables",
+        ));
+    }
+
+    let time = data_2
+        .item(0)
+        .ok_or_else(|| ReadError::format("`data_2` has no time"))?;
+    if time.windows(2).any(|w| w[1] < w[0]) || time.iter().any(|t| !t.is_finite()) {
+        return Err(ReadError::format("time goes back or is not a number"));
+    }
+    let mut table = ResultTable::new(time.clone());
+    let mut ids: Vec<Option<SeriesId>> = vec![None; data_2.n];
+    for (i, (name, description)) in names.into_iter().zip(descriptions).enumerate() {
+        let entry = info
+            .item(i)
+            .ok_or_else(|| ReadError::format("`dataInfo` is too short"))?;
+        let (matrix, signed_row) = (entry[0] as i64, entry[1] as i64);
+        let row = signed_row.unsigned_abs() as usize;
+        if row == 1 && name.eq_ignore_ascii_case("time") {
+            continue;
+        }
+        let out_of_range = || ReadError::format(format!("the data of `{name}` is not in the file"));
+        let index = row.checked_sub(1).ok_or_else(out_of_range)?;
+        let source = if matrix == 1 {
+            let values = data_1.item(index).ok_or_else(out_of_range)?;
+            let value = *values.first().ok_or_else(out_of_range)?;
+            Source::Constant(if signed_row < 0 { -value } else { value })
+        } else {
+            let id = match ids.get(index).ok_or_else(out_of_range)? {
+                Some(id) => *id,
+                None => {
+                    let values = data_2.item(index).ok_or_else(out_of_range)?;
+                    let id = table
+                        .push_series(values)
+                        .map_err(|e| ReadError::format(e.to_string()))?;
+                    ids[index] = Some(id);
+                    id
+                }
+            };
+            Source::Series {
+                id,
+                negated: signed_row < 0,
+            }
+        };
+        let (description, unit, display_unit) = split_unit(&description);
+        let kind = match source {
+            Source::Constant(_) => VariableKind::Parameter,
+            Source::Series { .. } => VariableKind::Continuous,
+        };
+        let variable = Variable {
+            description,
+            unit,
+            display_unit,
+            ty: ValueType::Real,
+            kind,
+            source,
+        };
+        table
+            .push_variable(name, variable)
+            .map_err(|e| ReadError::format(e.to_string()))?;
+    }
+    Ok(table)
+}
+
+/// Takes `[unit]` or `[unit|displayUnit]` off the end of a description; what follows `:#` is a tool's private note.
+fn split_unit(text: &str) -> (String, String, String) {
+    let text = text.split(":#").next().unwrap_or(text).trim_end();
+    let split = text
+        .strip_suffix(']')
+        .and_then(|body| body.rsplit_once('['));
+    match split {
+        Some((description, units)) => {
+            let (unit, display) = units.split_once('|').unwrap_or((units, ""));
+            (
+                description.trim_end().to_owned(),
+                unit.to_owned(),
+                display.to_owned(),
+            )
+        }
+        None => (text.to_owned(), String::new(), String::new()),
+    }
+}
+
+struct Matrix {
+    name: String,
+    rows: usize,
+    columns: usize,
+    /// By columns.
+    values: Vec<f64>,
+}
+
+#[derive(Default)]
+struct MatFile {
+    matrices: Vec<Matrix>,
+}
+
+/// A matrix seen as `n` items of `len` values.
+struct Items<'a> {
+    matrix: &'a Matrix,
+    /// An item is a column (else a row).
+    by_column: bool,
+    n: usize,
+    len: usize,
+}
+
+impl Items<'_> {
+    fn item(&self, index: usize) -> Option<Vec<f64>> {
+        if index >= self.n {
+            return None;
+        }
+        let m = self.matrix;
+        Some(if self.by_column {
+            m.values[index * m.rows..(index + 1) * m.rows].to_vec()
+        } else {
+            (0..m.columns)
+                .map(|c| m.values[c * m.rows + index])
+                .collect()
+        })
+    }
+}
+
+impl MatFile {
+    fn find(&self, name: &str) -> Result<&Matrix, ReadError> {
+        self.matrices
+            .iter()
+            .find(|m| m.name == name)
+            .ok_or_else(|| {
+                ReadError::format(format!(
+                    "no matrix `{name}`: not a Modelica result in the MAT v4 format"
+                ))
+            })
+    }
+
+    fn is_transposed(&self) -> Result<bool, ReadError> {
+        let class = self.find("Aclass")?;
+        let rows = Items {
+            matrix: class,
+            by_column: false,
+            n: class.rows,
+            len: class.columns,
+        };
+        let text = |i| rows.item(i).map(|codes| text_of(&codes));
+        match text(3).as_deref() {
+            _ if text(0).as_deref() != Some("Atrajectory") => Err(ReadError::format(
+                "the file holds no trajectories (its class is not `Atrajectory`)",
+            )),
+            Some("binTrans") => Ok(true),
+            Some("binNormal") | None => Ok(false),
+            Some(other) => Err(ReadError::format(format!("unknown layout `{other}`"))),
+        }
+    }
+
+    /// The matrix with one item per variable: columns, or rows.
+    fn by_variable(&self, name: &str, by_column: bool) -> Result<Items<'_>, ReadError> {
+        let matrix = self.find(name)?;
+        let (n, len) = if by_column {
+            (matrix.columns, matrix.rows)
+        } else {
+            (matrix.rows, matrix.columns)
+        };
+        Ok(Items {
+            matrix,
+            by_column,
+            n,
+            len,
+        })
+    }
+
+    fn texts(&self, name: &str, by_column: bool) -> Result<Vec<String>, ReadError> {
+        let items = self.by_variable(name, by_column)?;
+        Ok((0..items.n)
+            .filter_map(|i| items.item(i))
+            .map(|codes| text_of(&codes))
+            .collect())
+    }
+}
+
+/// Text from character codes: UTF-8 if it is, else Latin-1; without the padding.
+fn text_of(codes: &[f64]) -> String {
+    let bytes: Vec<u8> = codes.iter().map(|&c| c as u8).collect();
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|e| e.into_bytes().iter().map(|&b| char::from(b)).collect());
+    text.trim_end_matches(['\0', ' ']).to_owned()
+}
+
+const TRUNCATED: &str = "the file ends in the middle of a matrix";
+
+/// Reads one matrix; returns it and the bytes after it.
+fn read_matrix(bytes: &[u8]) -> Result<(Matrix, &[u8]), ReadError> {
+    const HEADER_LEN: usize = 20;
+    let header = bytes
+        .get(..HEADER_LEN)
+        .ok_or_else(|| ReadError::format(TRUNCATED))?;
+    let big_endian = {
+        let kind = i32::from_le_bytes([header[0], header[1], header[2], header[3]]);
+        !(0..1000).contains(&kind)
+    };
+    let field = |i: usize| {
+        let b = [
+            header[4 * i],
+            header[4 * i + 1],
+            header[4 * i + 2],
+            header[4 * i + 3],
+        ];
+        if big_endian {
+            i32::from_be_bytes(b)
+        } else {
+            i32::from_le_bytes(b)
+        }
+    };
+    let kind = field(0);
+    let expected_order = if big_endian { 1 } else { 0 };
+    if kind / 1000 != expected_order || kind % 1000 / 100 != 0 {
+        return Err(ReadError::format("not a MAT v4 file"));
+    }
+    let size = |value: i32, what: &str| {
+        usize::try_from(value)
+            .map_err(|_| ReadError::format(format!("negative {what} in a matrix header")))
+    };
+    let (rows, columns) = (
+        size(field(1), "row count")?,
+        size(field(2), "column count")?,
+    );
+    let name_len = size(field(4), "name length")?;
+    if field(3) != 0 {
+        return Err(ReadError::format(
+            "complex matrices do not belong in a result",
+        ));
+    }
+    let element_type = kind % 100 / 10;
+    let width = match element_type {
+        0 => 8,
+        1 | 2 => 4,
+        3 | 4 => 2,
+        5 => 1,
+        _ => return Err(ReadError::format("unknown element type in a matrix header")),
+    };
+    let truncated = || ReadError::format(TRUNCATED);
+    let body = &bytes[HEADER_LEN..];
+    let name = body.get(..name_len).ok_or_else(truncated)?;
+    let name = String::from_utf8_lossy(name)
+        .trim_end_matches('\0')
+        .to_owned();
+    let len = rows
+        .checked_mul(columns)
+        .and_then(|n| n.checked_mul(width))
+        .ok_or_else(truncated)?;
+    if len == 0 && rows.max(columns) > bytes.len() {
+        return Err(ReadError::format("an empty matrix claims to be huge"));
+    }
+    let end = name_len.checked_add(len).ok_or_else(truncated)?;
+    let data = body.get(name_len..end).ok_or_else(truncated)?;
+    let values = data
+        .chunks_exact(width)
+        .map(|chunk| element(chunk, element_type, big_endian))
+        .collect();
+    let matrix = Matrix {
+        name,
+        rows,
+        columns,
+        values,
+    };
+    Ok((matrix, &body[end..]))
+}
+
+fn element(chunk: &[u8], element_type: i32, big_endian: bool) -> f64 {
+    let mut b = [0_u8; 8];
+    for (i, &byte) in chunk.iter().enumerate() {
+        let at = if big_endian { chunk.len() - 1 - i } else { i };
+        b[at] = byte;
+    }
+    match element_type {
+        0 => f64::from_le_bytes(b),
+        1 => f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+        2 => f64::from(i32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+        3 => f64::from(i16::from_le_bytes([b[0], b[1]])),
+        4 => f64::from(u16::from_le_bytes([b[0], b[1]])),
+        _ => f64::from(b[0]),
+    }
+}

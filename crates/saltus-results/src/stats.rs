@@ -1,0 +1,63 @@
+//! What a run cost, as `--stats` writes it. The field names are a promise to users.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Statistics {
+    pub model: String,
+    pub saltus_version: String,
+    pub seconds: Seconds,
+    pub equations: usize,
+    pub unknowns: usize,
+    pub states: usize,
+    pub crossing_functions: usize,
+    pub blocks: Blocks,
+    pub modes_structured: usize,
+    pub solver: String,
+    pub steps: u64,
+    pub steps_rejected: u64,
+    pub rhs_evaluations: u64,
+    pub jacobians: u64,
+    pub factorizations: u64,
+    pub events: EventCounts,
+    pub sliding_segments: u64,
+    pub zeno_points: u64,
+    pub peak_rss_mb: f64,
+}
+
+/// Wall-clock seconds of each stage.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Seconds {
+    pub parse: f64,
+    pub flatten: f64,
+    pub structure: f64,
+    pub codegen: f64,
+    pub initialize: f64,
+    pub simulate: f64,
+    pub total: f64,
+}
+
+/// Equation blocks with more than one unknown, or solved by iteration; `largest` counts unknowns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Blocks {
+    pub linear: usize,
+    pub nonlinear: usize,
+    pub largest: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct EventCounts {
+    pub time: u64,
+    pub state: u64,
+    pub step: u64,
+    pub iterations: u64,
+}
+
+impl Statistics {
+    /// The JSON text, indented, with a final newline.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("plain data has a JSON form");
+        text.push('\n');
+        text
+    }
+}

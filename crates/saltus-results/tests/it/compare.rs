@@ -1,0 +1,237 @@
+use saltus_results::{
+    Comparison, ResultTable, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare,
+    compare_all,
+};
+
+fn table(time: Vec<f64>, y: Vec<f64>) -> ResultTable {
+    let mut table = ResultTable::new(time);
+    table.push_column("y", y).unwrap();
+    table
+}
+
+fn sampled(n: usize, t_end: f64, f: impl Fn(f64) -> f64) -> ResultTable {
+    let time: Vec<f64> = (0..=n).map(|i| t_end * i as f64 / n as f64).collect();
+    let y = time.iter().map(|&t| f(t)).collect();
+    table(time, y)
+}
+
+fn compared(result: &ResultTable, reference: &ResultTable) -> Comparison {
+    compare_all(result, reference, &TubeOptions::default())
+}
+
+fn only(comparison: &Comparison) -> &SignalComparison {
+    assert_eq!(comparison.signals.len(), 1);
+    &comparison.signals[0]
+}
+
+#[test]
+fn the_same_curve_matches_on_other_rows() {
+    let reference = sampled(1000, 1.0, |t| (10.0 * t).sin());
+    let result = sampled(777, 1.0, |t| (10.0 * t).sin());
+    let comparison = compared(&result, &reference);
+    assert!(comparison.is_match());
+    assert_eq!(only(&comparison).first_outside, None);
+    assert!(only(&comparison).max_deviation < 1e-4);
+}
+
+#[test]
+fn an_offset_inside_the_tube_matches_and_outside_does_not() {
+    let reference = sampled(100, 1.0, |t| 5.0 * t);
+    let inside = sampled(100, 1.0, |t| 5.0 * t + 0.0099); // 0.2 % of 5 is 0.01
+    assert!(compared(&inside, &reference).is_match());
+    let outside = sampled(100, 1.0, |t| 5.0 * t + 0.03);
+    let comparison = compared(&outside, &reference);
+    assert_eq!(comparison.verdict, Verdict::FarOff);
+    assert!(only(&comparison).share_outside > 0.99);
+    assert!(only(&comparison).first_outside.unwrap() < 0.01);
+}
+
+#[test]
+fn without_a_time_band_the_tube_is_exactly_as_high_as_asked() {
+    let options = TubeOptions {
+        relative_time: 0.0,
+        ..TubeOptions::default()
+    };
+    let reference = sampled(100, 1.0, |t| 5.0 * t);
+    let at = |offset: f64| {
+        let result = sampled(100, 1.0, |t| 5.0 * t + offset);
+        compare_all(&result, &reference, &options).is_match()
+    };
+    assert!(at(0.0099) && at(-0.0099));
+    assert!(!at(0.0101) && !at(-0.0101));
+}
+
+#[test]
+fn an_event_that_comes_slightly_late_does_not_count() {
+    let step_at = |t: f64| table(vec![0.0, t, t, 1.0], vec![0.0, 0.0, 1.0, 1.0]);
+    let mut reference_time: Vec<f64> = (0..=500).map(|i| f64::from(i) / 1000.0).collect();
+    let mut reference_y = vec![0.0; 501];
+    reference_time.extend((500..=1000).map(|i| f64::from(i) / 1000.0));
+    reference_y.extend(vec![1.0; 501]);
+    let reference = table(reference_time, reference_y);
+    assert!(compared(&step_at(0.5), &reference).is_match());
+    assert!(compared(&step_at(0.5019), &reference).is_match());
+    assert!(compared(&step_at(0.4981), &reference).is_match());
+    let comparison = compared(&step_at(0.55), &reference);
+    assert_eq!(comparison.verdict, Verdict::Different);
+    let signal = only(&comparison);
+    assert_eq!(signal.verdict, SignalVerdict::Outside);
+    assert!((signal.share_outside - 0.048).abs() < 1e-9);
+    assert!((signal.share_outside_strict - 0.05).abs() < 1e-9);
+    assert!((signal.first_outside.unwrap() - 0.502).abs() < 1e-9);
+    assert_eq!(signal.max_deviation, 1.0);
+}
+
+#[test]
+fn a_fast_oscillation_in_a_long_run_is_compared_sharply() {
+    // 0.2 % of the duration is two periods: only the bound by the rows makes the phase count.
+    let reference = sampled(100_000, 1.0, |t| {
+        (2.0 * std::f64::consts::PI * 1000.0 * t).sin()
+    });
+    let shifted = sampled(100_000, 1.0, |t| {
+        (2.0 * std::f64::consts::PI * 1000.0 * t + 0.5).sin()
+    });
+    assert!(compared(&reference, &reference).is_match());
+    assert_eq!(compared(&shifted, &reference).verdict, Verdict::FarOff);
+}
+
+#[test]
+fn constants_are_measured_by_their_size_and_zero_by_a_floor() {
+    let constant = |value: f64| sampled(10, 1.0, |_| value);
+    assert!(compared(&constant(100.19), &constant(100.0)).is_match());
+    assert!(!compared(&constant(100.21), &constant(100.0)).is_match());
+    // A range that is only rounding does not make the tube thin.
+    let noisy = sampled(10, 1.0, |t| 100.0 + 1e-13 * t);
+    assert!(compared(&constant(100.1), &noisy).is_match());
+    assert!(compared(&constant(1e-6), &constant(0.0)).is_match());
+    assert!(!compared(&constant(1e-5), &constant(0.0)).is_match());
+    // Small is not zero.
+    let small = sampled(10, 1.0, |t| 1e-9 * t);
+    assert!(!compared(&constant(0.0), &small).is_match());
+}
+
+#[test]
+fn a_result_that_ends_early_is_outside_for_the_rest() {
+    let reference = sampled(100, 1.0, |t| t);
+    let comparison = compared(&sampled(80, 0.8, |t| t), &reference);
+    let signal = only(&comparison);
+    assert_eq!(signal.verdict, SignalVerdict::FarOff);
+    assert!((signal.share_outside - 0.2).abs() < 1e-9);
+    assert_eq!(signal.first_outside, Some(0.8));
+    assert_eq!(
+        compared(&ResultTable::new(Vec::new()), &reference).verdict,
+        Verdict::Different,
+        "the signal is missing"
+    );
+    let empty = table(Vec::new(), Vec::new());
+    assert_eq!(compared(&empty, &reference).verdict, Verdict::FarOff);
+    assert_eq!(compared(&reference, &empty).verdict, Verdict::Nothing);
+}
+
+#[test]
+fn values_that_are_not_finite_are_outside() {
+    let reference = sampled(100, 1.0, |t| t);
+    let result = sampled(100, 1.0, |t| if t > 0.945 { f64::NAN } else { t });
+    let comparison = compared(&result, &reference);
+    assert_eq!(only(&comparison).verdict, SignalVerdict::Outside);
+    assert!((only(&comparison).share_outside - 0.06).abs() < 1e-9);
+}
+
+#[test]
+fn a_spike_between_the_rows_of_the_reference_is_seen() {
+    let reference = sampled(100, 1.0, |t| t);
+    let mut time: Vec<f64> = vec![0.0, 0.5, 0.505, 0.51, 1.0];
+    let result = table(std::mem::take(&mut time), vec![0.0, 0.5, 0.8, 0.51, 1.0]);
+    let comparison = compared(&result, &reference);
+    assert_eq!(comparison.verdict, Verdict::Different);
+    assert!(only(&comparison).max_deviation > 0.28);
+}
+
+#[test]
+fn missing_signals_are_named_and_no_signals_is_no_match() {
+    let reference = sampled(10, 1.0, |t| t);
+    let names = ["y".to_owned(), "z".to_owned()];
+    let comparison = compare(&reference, &reference, &names, &TubeOptions::default());
+    assert_eq!(comparison.verdict, Verdict::Different);
+    assert_eq!(comparison.worst().unwrap().name, "z");
+    assert_eq!(
+        comparison.worst().unwrap().verdict,
+        SignalVerdict::MissingInResult
+    );
+    let comparison = compare(&reference, &reference, &[], &TubeOptions::default());
+    assert_eq!(comparison.verdict, Verdict::Nothing);
+}
+
+#[test]
+fn an_allowed_share_outside_is_allowed() {
+    let reference = sampled(1000, 1.0, |t| t);
+    let result = sampled(1000, 1.0, |t| if t > 0.9801 { t + 0.1 } else { t });
+    assert!(!compared(&result, &reference).is_match());
+    let options = TubeOptions {
+        allowed_outside: 0.05,
+        ..TubeOptions::default()
+    };
+    assert!(compare_all(&result, &reference, &options).is_match());
+}
+
+/// The window's extremes against a plain search, on curves with steps and many rows.
+#[test]
+fn the_tube_equals_a_plain_search_over_the_window() {
+    let mut state = 1_u64;
+    let mut random = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / f64::from(1_u32 << 31)
+    };
+    for _ in 0..50 {
+        let mut time = vec![0.0];
+        for _ in 0..60 {
+            let step = if random() < 0.2 { 0.0 } else { random() };
+            time.push(time[time.len() - 1] + step);
+        }
+        let y: Vec<f64> = time.iter().map(|_| random()).collect();
+        let end = time[time.len() - 1];
+        let reference = table(time.clone(), y.clone());
+        let value = random() * 2.0 - 0.5;
+        let result = table(vec![0.0, end], vec![value; 2]);
+        let comparison = compared(&result, &reference);
+        let signal = only(&comparison);
+        let (dt, dy) = (comparison.time_tolerance, 0.002 * signal.scale);
+        // Distance of the constant from the reference near t, by brute force.
+        let deviation = |t: f64| {
+            let mut low = f64::INFINITY;
+            let mut high = f64::NEG_INFINITY;
+            for i in 0..time.len() - 1 {
+                let (a, b) = (time[i].max(t - dt), time[i + 1].min(t + dt));
+                if a <= b {
+                    for x in [a, b] {
+                        let s = if time[i + 1] > time[i] {
+                            (x - time[i]) / (time[i + 1] - time[i])
+                        } else {
+                            0.0
+                        };
+                        let v = y[i] + (y[i + 1] - y[i]) * s;
+                        low = low.min(v);
+                        high = high.max(v);
+                    }
+                    if time[i + 1] == time[i] {
+                        low = low.min(y[i + 1]);
+                        high = high.max(y[i + 1]);
+                    }
+                }
+            }
+            (value - high).max(low - value).max(0.0)
+        };
+        let n = 20_000;
+        let outside = (0..n)
+            .filter(|i| deviation(end * (f64::from(*i) + 0.5) / f64::from(n)) > dy)
+            .count();
+        let share = outside as f64 / f64::from(n);
+        assert!(
+            (share - signal.share_outside).abs() < 0.02,
+            "{share} {}",
+            signal.share_outside
+        );
+    }
+}
