@@ -1,6 +1,7 @@
-//! Parses every `.mo` file under a folder and reports how long it took: `parse_all DIR [--quiet]`.
+//! Parses every `.mo` file under a folder and reports how long it took: `parse_all DIR`.
+//! With `--round-trip` also checks that the printed trees parse to the same trees.
 
-use saltus_syntax::{SourceMap, parse, source::decode};
+use saltus_syntax::{SourceMap, parse, print_ast, render, source::decode};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -8,7 +9,7 @@ use std::time::Instant;
 fn main() -> std::io::Result<()> {
     let mut args = std::env::args().skip(1);
     let dir = args.next().unwrap_or_else(|| ".".to_owned());
-    let quiet = args.next().is_some();
+    let round_trip = args.next().is_some_and(|a| a == "--round-trip");
     let mut files = Vec::new();
     collect(Path::new(&dir), &mut files)?;
     files.sort();
@@ -37,12 +38,19 @@ fn main() -> std::io::Result<()> {
 
     for diagnostic in parsed.iter().flat_map(|p| &p.diagnostics) {
         n_diagnostics += 1;
-        if !quiet {
-            writeln!(
-                out,
-                "{}",
-                saltus_syntax::render::render(diagnostic, &sources)
-            )?;
+        writeln!(out, "{}", render(diagnostic, &sources))?;
+    }
+    if round_trip {
+        for (id, parsed) in ids.iter().zip(&parsed) {
+            let printed = print_ast(&parsed.definition);
+            let again = parse(*id, &printed);
+            if !again.diagnostics.is_empty() || print_ast(&again.definition) != printed {
+                writeln!(
+                    out,
+                    "{}: the printed tree does not parse to the same",
+                    sources.file(*id).name
+                )?;
+            }
         }
     }
     writeln!(

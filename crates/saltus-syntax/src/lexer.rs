@@ -337,9 +337,8 @@ impl<'a> Lexer<'a> {
             shorten(word)
         );
         self.diagnostics.push(
-            Diagnostic::error("unknown-character", self.span(start, self.pos), message).help(
-                "an identifier consists of ASCII letters, digits and `_`; for other names see quoted identifiers",
-            ),
+            Diagnostic::error("unknown-character", self.span(start, self.pos), message)
+                .help("an identifier consists of ASCII letters, digits and `_`"),
         );
         TokenKind::Ident
     }
@@ -418,14 +417,14 @@ impl<'a> Lexer<'a> {
 
     /// Warns about the backslash at `at`; gives the position after the escaped character.
     fn bad_escape(&mut self, at: usize) -> usize {
-        let escaped = self.text[at + 1..].chars().next().map_or(0, char::len_utf8);
-        let end = at + 1 + escaped;
-        let what = &self.text[at..end];
+        let len = self.text[at + 1..].chars().next().map_or(0, char::len_utf8);
+        let end = at + 1 + len;
+        let escaped = self.text[at + 1..end].escape_debug();
         self.diagnostics.push(
             Diagnostic::warning(
                 "invalid-escape",
                 self.span(at, end),
-                format!("`{}` is not an escape sequence", what.escape_debug()),
+                format!("`\\{escaped}` is not an escape sequence"),
             )
             .label("taken literally, with the backslash")
             .help("write a backslash as `\\\\`"),

@@ -74,7 +74,8 @@ struct Parser<'a> {
     lexer: Lexer<'a>,
     tok: Token,
     next: Token,
-    /// End of the token before `tok`.
+    /// Start and end of the token before `tok`.
+    prev_start: u32,
     prev_end: u32,
     /// An error was reported and the place to go on from is not yet reached: report nothing.
     panicking: bool,
@@ -87,6 +88,8 @@ struct Parser<'a> {
     in_subscript: bool,
     /// Names of the classes that are open, for guessing which one an `end` belongs to.
     open_classes: Vec<Name>,
+    /// `if`, `for`, … of the innermost class that are open, for the same purpose.
+    open_blocks: Vec<TokenKind>,
     /// Expressions of the lists that are being read, innermost last.
     pending: Vec<Expr>,
     /// Arguments of the modifications that are being read, innermost last.
@@ -104,6 +107,7 @@ impl<'a> Parser<'a> {
             lexer,
             tok,
             next,
+            prev_start: tok.start,
             prev_end: tok.start,
             panicking: false,
             last_error_at: None,
@@ -111,6 +115,7 @@ impl<'a> Parser<'a> {
             height: 0,
             in_subscript: false,
             open_classes: Vec::new(),
+            open_blocks: Vec::new(),
             pending: Vec::new(),
             pending_args: Vec::new(),
         }
@@ -143,6 +148,10 @@ impl<'a> Parser<'a> {
                     .help("remove this clause or move it to the top of the file"),
                 );
                 self.within();
+            } else if self.at(TokenKind::Semicolon) {
+                self.stray_semicolon();
+            } else if self.at(TokenKind::End) {
+                self.stray_end();
             } else {
                 self.expected("a class definition (`model`, `package`, `function`, …)");
                 self.sync();
@@ -152,6 +161,21 @@ impl<'a> Parser<'a> {
             }
         }
         definition
+    }
+
+    /// An `end` that closes nothing.
+    fn stray_end(&mut self) {
+        self.report(
+            Diagnostic::error(
+                "syntax-error",
+                self.tok_span(),
+                "an `end` without its beginning",
+            )
+            .help("remove it, or look for an earlier `end` too many"),
+        );
+        self.panicking = true;
+        self.bump();
+        self.sync();
     }
 
     fn within(&mut self) -> Option<Path> {
@@ -172,6 +196,7 @@ impl<'a> Parser<'a> {
     }
 
     fn bump(&mut self) {
+        self.prev_start = self.tok.start;
         self.prev_end = self.tok.end;
         self.tok = self.next;
         self.next = self.lexer.next_token();
@@ -285,25 +310,51 @@ impl<'a> Parser<'a> {
             self.sync();
             return;
         }
-        let guess = self.at_line_start() || self.at(TokenKind::Eof) || self.at_stop();
-        let at = Span::new(self.file, self.prev_end, self.prev_end);
         let message = format!("expected `;` after {what}, found {}", self.found());
-        let diagnostic = Diagnostic::error(
-            "syntax-error",
-            if guess { at } else { self.tok_span() },
-            message,
-        )
-        .help("insert `;`");
-        if guess {
-            self.report(diagnostic);
-        } else {
-            self.error(diagnostic);
-            self.sync();
+        if self.at_line_start() || self.at(TokenKind::Eof) || self.at_stop() {
+            let at = Span::new(self.file, self.prev_end, self.prev_end);
+            self.report(Diagnostic::error("syntax-error", at, message).help("insert `;`"));
+            return;
         }
+        let diagnostic = self.glued_number().unwrap_or_else(|| {
+            let diagnostic = Diagnostic::error("syntax-error", self.tok_span(), message);
+            let begins_item = self.at(TokenKind::Ident) || self.tok.kind.is_keyword();
+            if begins_item {
+                diagnostic.help("insert `;`")
+            } else {
+                diagnostic
+            }
+        });
+        self.error(diagnostic);
+        self.sync();
+    }
+
+    /// The message for a number that runs into another number or a name, as in `3x`.
+    fn glued_number(&self) -> Option<Diagnostic> {
+        let bytes = self.text.as_bytes();
+        let starts_as_number = matches!(
+            bytes.get(self.prev_start as usize),
+            Some(b'0'..=b'9' | b'.')
+        );
+        let is_word = matches!(
+            self.tok.kind,
+            TokenKind::Ident | TokenKind::Integer | TokenKind::Real
+        );
+        if !starts_as_number || !is_word || self.prev_end != self.tok.start {
+            return None;
+        }
+        let span = Span::new(self.file, self.prev_start, self.tok.end);
+        let text = shorten(&self.text[self.prev_start as usize..self.tok.end as usize]);
+        let message = format!("`{text}` is neither a number nor an identifier");
+        Some(
+            Diagnostic::error("invalid-number", span, message)
+                .help("an identifier starts with a letter or `_`; a product is written with `*`"),
+        )
     }
 
     /// Ends the panic: skips past the next `;`, or to an `end …` or section keyword.
     fn sync(&mut self) {
+        let n_before = self.lexer.diagnostics.len();
         let mut brackets = 0u32;
         loop {
             match self.tok.kind {
@@ -320,6 +371,12 @@ impl<'a> Parser<'a> {
             self.bump();
         }
         self.panicking = false;
+        // In what is skipped, characters without meaning are no news.
+        if self.lexer.diagnostics.len() > n_before {
+            let mut skipped = self.lexer.diagnostics.split_off(n_before);
+            skipped.retain(|d| d.code != "unknown-character");
+            self.lexer.diagnostics.append(&mut skipped);
+        }
     }
 
     /// At a token that can only belong to an enclosing construct.
@@ -332,16 +389,15 @@ impl<'a> Parser<'a> {
             TokenKind::Initial => {
                 matches!(self.next.kind, TokenKind::Equation | TokenKind::Algorithm)
             }
-            TokenKind::End => matches!(
-                self.next.kind,
+            TokenKind::End => match self.next.kind {
                 TokenKind::Ident
-                    | TokenKind::If
-                    | TokenKind::For
-                    | TokenKind::When
-                    | TokenKind::While
-                    | TokenKind::Semicolon
-                    | TokenKind::Eof
-            ),
+                | TokenKind::If
+                | TokenKind::For
+                | TokenKind::When
+                | TokenKind::While => true,
+                TokenKind::Semicolon | TokenKind::Eof => self.at_line_start(),
+                _ => false,
+            },
             _ => false,
         }
     }
@@ -375,7 +431,7 @@ impl<'a> Parser<'a> {
     fn ident(&mut self, what: &str) -> Option<Ident> {
         if self.at(TokenKind::Ident) {
             let ident = Ident {
-                name: Name::new(self.tok_text()),
+                name: ident_name(self.tok_text()),
                 span: self.tok_span(),
             };
             self.bump();
@@ -461,6 +517,27 @@ impl<'a> Parser<'a> {
         }
         Some(text.into())
     }
+}
+
+/// The name of an identifier token. In a quoted one, `\"` and `\?` mean `"` and `?`.
+fn ident_name(token: &str) -> Name {
+    if token.as_bytes()[0] != b'\'' || !token.contains('\\') {
+        return Name::new(token);
+    }
+    let mut text = String::with_capacity(token.len());
+    let mut chars = token.chars();
+    while let Some(c) = chars.next() {
+        if c == '\\' {
+            match chars.next() {
+                Some(redundant @ ('"' | '?')) => text.push(redundant),
+                Some(escaped) => text.extend(['\\', escaped]),
+                None => text.push('\\'),
+            }
+        } else {
+            text.push(c);
+        }
+    }
+    Name::new(&text)
 }
 
 /// The value of a string token, quotes taken off and escapes replaced.

@@ -128,3 +128,31 @@ pub fn decode(name: &str, mut bytes: Vec<u8>) -> Result<String, Box<Diagnostic>>
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decode_takes_off_the_byte_order_mark_and_names_the_wrong_byte() {
+        assert_eq!(
+            decode("a.mo", b"\xef\xbb\xbfmodel".to_vec()),
+            Ok("model".to_owned())
+        );
+        let error = decode("a.mo", b"model\nM\xe4r".to_vec()).expect_err("not UTF-8");
+        assert_eq!(error.code, "not-utf8");
+        assert_eq!(
+            error.message,
+            "`a.mo` is not UTF-8: byte 0xE4 at offset 7 (line 2)"
+        );
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        let mut sources = SourceMap::default();
+        let file = sources.add("a.mo", "äö x\r\ny");
+        assert_eq!(sources.line_col(file, 5), LineCol { line: 1, col: 4 });
+        assert_eq!(sources.line_col(file, 8), LineCol { line: 2, col: 1 });
+        assert_eq!(sources.line_text(file, 1), "äö x");
+    }
+}

@@ -109,35 +109,41 @@ impl Parser<'_> {
     }
 
     fn class_restriction(&mut self) -> Option<(Restriction, Purity)> {
-        let purity = match self.tok.kind {
+        while matches!(self.tok.kind, TokenKind::Encapsulated | TokenKind::Partial) {
+            self.misplaced_class_prefix(
+                "the order is `encapsulated partial model` (or another kind of class)",
+            );
+            self.bump();
+        }
+        let mut purity = match self.tok.kind {
             TokenKind::Pure => Purity::Pure,
             TokenKind::Impure => Purity::Impure,
             _ => Purity::Unstated,
         };
         if purity != Purity::Unstated {
-            self.bump();
-            if !matches!(self.tok.kind, TokenKind::Function | TokenKind::Operator) {
-                self.expected("`function` after `pure` or `impure`");
-                return None;
+            if !matches!(self.next.kind, TokenKind::Function | TokenKind::Operator) {
+                self.misplaced_class_prefix("only a function is `pure` or `impure`");
+                purity = Purity::Unstated;
             }
+            self.bump();
+        }
+        let is_expandable = self.at(TokenKind::Expandable);
+        if is_expandable {
+            if self.next.kind != TokenKind::Connector {
+                self.misplaced_class_prefix("only a connector is `expandable`");
+            }
+            self.bump();
         }
         let restriction = match self.tok.kind {
             TokenKind::Class => Restriction::Class,
             TokenKind::Model => Restriction::Model,
             TokenKind::Record => Restriction::Record,
             TokenKind::Block => Restriction::Block,
+            TokenKind::Connector if is_expandable => Restriction::ExpandableConnector,
             TokenKind::Connector => Restriction::Connector,
             TokenKind::Type => Restriction::Type,
             TokenKind::Package => Restriction::Package,
             TokenKind::Function => Restriction::Function,
-            TokenKind::Expandable => {
-                self.bump();
-                if !self.at(TokenKind::Connector) {
-                    self.expected("`connector` after `expandable`");
-                    return None;
-                }
-                Restriction::ExpandableConnector
-            }
             TokenKind::Operator => match self.next.kind {
                 TokenKind::Record => {
                     self.bump();
@@ -149,13 +155,6 @@ impl Parser<'_> {
                 }
                 _ => Restriction::Operator,
             },
-            TokenKind::Encapsulated | TokenKind::Partial => {
-                self.expected_with_help(
-                    "the kind of the class",
-                    "the order is `encapsulated partial model` (or another kind of class)",
-                );
-                return None;
-            }
             _ => {
                 self.expected("the kind of the class (`model`, `package`, `function`, …)");
                 return None;
@@ -163,6 +162,11 @@ impl Parser<'_> {
         };
         self.bump();
         Some((restriction, purity))
+    }
+
+    fn misplaced_class_prefix(&mut self, help: &str) {
+        let message = format!("the prefix `{}` cannot stand here", self.tok.kind.text());
+        self.report(Diagnostic::error("syntax-error", self.tok_span(), message).help(help));
     }
 
     // ---- short classes ----
@@ -273,6 +277,7 @@ impl Parser<'_> {
     /// Everything up to and including `end IDENT`; also gives the class's annotation.
     fn composition(&mut self, name: Ident) -> (Composition, Option<Annotation>) {
         self.open_classes.push(name.name);
+        let outer_blocks = std::mem::take(&mut self.open_blocks);
         let mut parts = Composition::default();
         let mut annotation = None;
         let mut visibility = Visibility::Public;
@@ -330,6 +335,7 @@ impl Parser<'_> {
             }
         }
         self.open_classes.pop();
+        self.open_blocks = outer_blocks;
         parts.elements.shrink_to_fit();
         (parts, annotation)
     }
@@ -377,7 +383,7 @@ impl Parser<'_> {
             }
         }
         let text = &self.text[self.next.start as usize..self.next.end as usize];
-        if text != name.name.as_str() && !name.name.as_str().is_empty() {
+        if super::ident_name(text) != name.name && !name.name.as_str().is_empty() {
             let closes_outer = self.open_classes[..self.open_classes.len() - 1]
                 .iter()
                 .any(|n| n.as_str() == text);

@@ -121,22 +121,22 @@ impl Parser<'_> {
     fn equation_kind(&mut self) -> Option<EquationKind> {
         match self.tok.kind {
             TokenKind::If => {
-                let (branches, otherwise) = self.branches(TokenKind::ElseIf)?;
+                let (branches, otherwise) = self.branches(TokenKind::ElseIf);
                 Some(EquationKind::If {
                     branches,
                     otherwise,
                 })
             }
             TokenKind::When => {
-                let (branches, _) = self.branches(TokenKind::ElseWhen)?;
+                let (branches, _) = self.branches(TokenKind::ElseWhen);
                 Some(EquationKind::When { branches })
             }
             TokenKind::For => {
                 let start = self.tok_span();
                 self.bump();
                 let iterators = self.iterators();
-                self.loop_keyword()?;
-                let body = self.items();
+                self.body_keyword(TokenKind::Loop);
+                let body = self.block(TokenKind::For);
                 self.end_of(TokenKind::For, start);
                 Some(EquationKind::For { iterators, body })
             }
@@ -230,31 +230,31 @@ impl Parser<'_> {
     fn statement_kind(&mut self) -> Option<StatementKind> {
         match self.tok.kind {
             TokenKind::If => {
-                let (branches, otherwise) = self.branches(TokenKind::ElseIf)?;
+                let (branches, otherwise) = self.branches(TokenKind::ElseIf);
                 Some(StatementKind::If {
                     branches,
                     otherwise,
                 })
             }
             TokenKind::When => {
-                let (branches, _) = self.branches(TokenKind::ElseWhen)?;
+                let (branches, _) = self.branches(TokenKind::ElseWhen);
                 Some(StatementKind::When { branches })
             }
             TokenKind::For => {
                 let start = self.tok_span();
                 self.bump();
                 let iterators = self.iterators();
-                self.loop_keyword()?;
-                let body = self.items();
+                self.body_keyword(TokenKind::Loop);
+                let body = self.block(TokenKind::For);
                 self.end_of(TokenKind::For, start);
                 Some(StatementKind::For { iterators, body })
             }
             TokenKind::While => {
                 let start = self.tok_span();
                 self.bump();
-                let condition = self.expression();
-                self.loop_keyword()?;
-                let body = self.items();
+                let condition = self.condition();
+                self.body_keyword(TokenKind::Loop);
+                let body = self.block(TokenKind::While);
                 self.end_of(TokenKind::While, start);
                 Some(StatementKind::While { condition, body })
             }
@@ -371,17 +371,15 @@ impl Parser<'_> {
 
     /// `if … then … { elseif … } [ else … ] end if` and `when … then … { elsewhen … } end when`,
     /// whichever the current token starts; `again` is the keyword of a further branch.
-    fn branches<T: Item>(&mut self, again: TokenKind) -> Option<(Vec<(Expr, Vec<T>)>, Vec<T>)> {
+    fn branches<T: Item>(&mut self, again: TokenKind) -> (Vec<(Expr, Vec<T>)>, Vec<T>) {
         let start = self.tok_span();
         let opener = self.tok.kind;
         let mut branches = Vec::new();
         loop {
             self.bump();
-            let condition = self.expression();
-            if self.panicking || !self.expect(TokenKind::Then, "after the condition") {
-                self.skip_to_body();
-            }
-            branches.push((condition, self.items()));
+            let condition = self.condition();
+            self.body_keyword(TokenKind::Then);
+            branches.push((condition, self.block(opener)));
             if !self.at(again) {
                 break;
             }
@@ -390,14 +388,14 @@ impl Parser<'_> {
         if opener == TokenKind::If && self.eat(TokenKind::Else) {
             if self.at(TokenKind::If) && !self.at_line_start() {
                 let at = self.tok_span();
-                otherwise = self.items();
+                otherwise = self.block(opener);
                 self.else_if_end(start, at);
-                return Some((branches, otherwise));
+                return (branches, otherwise);
             }
-            otherwise = self.items();
+            otherwise = self.block(opener);
         }
         self.end_of(opener, start);
-        Some((branches, otherwise))
+        (branches, otherwise)
     }
 
     /// After `else if` on one line: the likely mistake is that `elseif` was meant.
@@ -414,36 +412,42 @@ impl Parser<'_> {
         );
     }
 
-    /// After an unreadable condition: goes on behind its `then` if that is near, so that the body is still read.
-    fn skip_to_body(&mut self) {
-        while !matches!(
-            self.tok.kind,
-            TokenKind::Eof | TokenKind::Semicolon | TokenKind::Then
-        ) && !self.at_stop()
+    /// `then` or `loop` before a body. A missing one at the end of a line is taken as written; otherwise the rest
+    /// of the head is skipped, so that the body is still read.
+    fn body_keyword(&mut self, keyword: TokenKind) {
+        if !self.panicking {
+            if self.eat(keyword) {
+                return;
+            }
+            let word = keyword.text();
+            let message = format!("expected `{word}` before the body, found {}", self.found());
+            if self.at_line_start() {
+                let at = Span::new(self.file, self.prev_end, self.prev_end);
+                self.report(
+                    Diagnostic::error("syntax-error", at, message).help(format!("insert `{word}`")),
+                );
+                return;
+            }
+            self.error(Diagnostic::error("syntax-error", self.tok_span(), message));
+        }
+        while !matches!(self.tok.kind, TokenKind::Eof | TokenKind::Semicolon)
+            && !self.at(keyword)
+            && !self.at_stop()
         {
             self.bump();
         }
-        if self.at(TokenKind::Then) || self.at(TokenKind::Semicolon) {
+        if self.at(keyword) || self.at(TokenKind::Semicolon) {
             self.bump();
         }
         self.panicking = false;
     }
 
-    fn loop_keyword(&mut self) -> Option<()> {
-        if self.panicking || !self.expect(TokenKind::Loop, "before the body") {
-            while !matches!(
-                self.tok.kind,
-                TokenKind::Eof | TokenKind::Semicolon | TokenKind::Loop
-            ) && !self.at_stop()
-            {
-                self.bump();
-            }
-            if self.at(TokenKind::Loop) || self.at(TokenKind::Semicolon) {
-                self.bump();
-            }
-            self.panicking = false;
-        }
-        Some(())
+    /// The items of a body that `opener` began.
+    fn block<T: Item>(&mut self, opener: TokenKind) -> Vec<T> {
+        self.open_blocks.push(opener);
+        let items = self.items();
+        self.open_blocks.pop();
+        items
     }
 
     /// `end if` and the like, for the construct that `opener` at `start` began.
@@ -471,12 +475,12 @@ impl Parser<'_> {
             .secondary(start, format!("this `{word}` is not closed"))
             .help(format!("insert `end {word};`")),
         );
-        if self.at(TokenKind::End)
+        let is_block_end = self.at(TokenKind::End)
             && matches!(
                 self.next.kind,
                 TokenKind::If | TokenKind::For | TokenKind::When | TokenKind::While
-            )
-        {
+            );
+        if is_block_end && !self.open_blocks.contains(&self.next.kind) {
             self.bump();
             self.bump();
         } else if !self.at(TokenKind::Semicolon) {

@@ -91,12 +91,31 @@ impl Parser<'_> {
         }
     }
 
+    /// An expression after which a `=` in place of `==` is likely.
+    pub(super) fn condition(&mut self) -> Expr {
+        let condition = self.expression();
+        if !self.at(TokenKind::Equals) || self.panicking {
+            return condition;
+        }
+        self.report(
+            Diagnostic::error(
+                "syntax-error",
+                self.tok_span(),
+                "`=` states an equation; equality is tested with `==`",
+            )
+            .help("replace `=` by `==`"),
+        );
+        self.bump();
+        self.expression();
+        self.error_expr()
+    }
+
     fn if_expression(&mut self) -> Expr {
         let start = self.tok.start;
         let mut branches = Vec::new();
         loop {
             self.bump();
-            let condition = self.expression();
+            let condition = self.condition();
             if !self.expect(TokenKind::Then, "after the condition") {
                 return self.error_expr();
             }
@@ -265,10 +284,14 @@ impl Parser<'_> {
             | TokenKind::DotMinus
             | TokenKind::DotPlus
             | TokenKind::Not => {
-                let op = self.tok.kind.text();
+                let example = if self.at(TokenKind::Not) {
+                    "a == (not b)"
+                } else {
+                    "a*(-b)"
+                };
                 self.expected_with_help(
                     "an operand",
-                    format!("put parentheses around the operand and its `{op}`, as in `a*(-b)`"),
+                    format!("put parentheses around the operand and its sign, as in `{example}`"),
                 );
             }
             TokenKind::If => {
@@ -400,6 +423,10 @@ impl Parser<'_> {
         if self.eat(bracket) {
             return true;
         }
+        if let Some(diagnostic) = self.glued_number() {
+            self.error(diagnostic);
+            return false;
+        }
         let help = match self.tok.kind {
             TokenKind::Equals => Some("equality is tested with `==`".to_owned()),
             TokenKind::Semicolon | TokenKind::Eof => Some(format!("insert `{}`", bracket.text())),
@@ -492,7 +519,18 @@ impl Parser<'_> {
             return self.error_expr();
         };
         let kind = if self.at(TokenKind::LParen) && !self.panicking {
-            self.call(reference)
+            let call = self.call(reference);
+            if matches!(self.tok.kind, TokenKind::LBracket | TokenKind::Dot) && !self.panicking {
+                self.error(
+                    Diagnostic::error(
+                        "syntax-error",
+                        self.tok_span(),
+                        "the result of a call has no subscripts or parts",
+                    )
+                    .help("assign the result to a variable first"),
+                );
+            }
+            call
         } else {
             ExprKind::Ref(reference)
         };

@@ -4,3 +4,5 @@ model M "one " + "two" + " three"
 second";
   constant String unicode = "größer — 漢字";
 end M;
+model 'a\"b\?\'c'
+end 'a"b?\'c';
