@@ -148,11 +148,11 @@ mod tests {
             if used & (1 << v) != 0 {
                 continue;
             }
-            if let Some((sum, mut cols)) = best_transversal(rows, row + 1, used | (1 << v)) {
-                if best.as_ref().is_none_or(|b| sum + order > b.0) {
-                    cols.insert(0, v);
-                    best = Some((sum + order, cols));
-                }
+            if let Some((sum, mut cols)) = best_transversal(rows, row + 1, used | (1 << v))
+                && best.as_ref().is_none_or(|b| sum + order > b.0)
+            {
+                cols.insert(0, v);
+                best = Some((sum + order, cols));
             }
         }
         best
