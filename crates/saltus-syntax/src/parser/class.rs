@@ -101,7 +101,9 @@ impl Parser<'_> {
         if self.at(TokenKind::Equals) && !is_class_extends {
             self.bump();
             self.short_class(&mut def)?;
-        } else if !self.panicking {
+        } else if self.panicking {
+            return None;
+        } else {
             self.long_class(&mut def, is_class_extends);
         }
         def.span = self.span_from(start);
