@@ -1,0 +1,147 @@
+//! Tests of `saltus-plot`: the SVG has the elements that a reader looks for.
+
+use saltus_plot::{PlotError, PlotOptions, plot_over_time};
+use saltus_results::{ResultTable, Source, Variable};
+
+/// A ball: parabolas in `x`, jumps in `v`.
+fn ball() -> (ResultTable, Vec<f64>) {
+    let (mut time, mut x, mut v) = (Vec::new(), Vec::new(), Vec::new());
+    let mut events = Vec::new();
+    let (mut start, mut height, mut speed) = (0.0, 1.0, 0.0_f64);
+    for _ in 0..5 {
+        let flight = (speed + (speed * speed + 2.0 * 9.81 * height).sqrt()) / 9.81;
+        for i in 0..=40 {
+            let t = flight * f64::from(i) / 40.0;
+            time.push(start + t);
+            x.push(height + speed * t - 0.5 * 9.81 * t * t);
+            v.push(speed - 9.81 * t);
+        }
+        start += flight;
+        events.push(start);
+        speed = -0.85 * (speed - 9.81 * flight);
+        height = 0.0;
+    }
+    let mut table = ResultTable::new(time);
+    for (name, unit, values) in [("x", "m", x), ("v", "m/s", v)] {
+        let id = table.push_series(values).unwrap();
+        let mut variable = Variable::plain(Source::Series { id, negated: false });
+        variable.unit = unit.into();
+        table.push_variable(name, variable).unwrap();
+    }
+    table
+        .push_variable("mu", Variable::plain(Source::Constant(0.85)))
+        .unwrap();
+    (table, events)
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&n| n.to_owned()).collect()
+}
+
+fn count(svg: &str, what: &str) -> usize {
+    svg.matches(what).count()
+}
+
+#[test]
+fn a_picture_has_title_axes_legend_and_curves() {
+    let (table, events) = ball();
+    let options = PlotOptions {
+        title: Some("Bouncing <ball>".into()),
+        events,
+        ..PlotOptions::default()
+    };
+    let svg = plot_over_time(&table, &names(&["x", "v"]), &options).unwrap();
+    if let Some(path) = std::env::var_os("SALTUS_PLOT_TEST_OUT") {
+        std::fs::write(path, &svg).unwrap();
+    }
+    assert!(svg.starts_with("<svg width=\"900\" height=\"480\" viewBox=\"0 0 9000 4800\""));
+    assert!(svg.trim_end().ends_with("</svg>"));
+    for text in [
+        "Bouncing &lt;ball&gt;",
+        "time [s]",
+        "x [m]",
+        "v [m/s]",
+        "\u{2212}4",
+    ] {
+        assert!(svg.contains(text), "no {text}");
+    }
+    // Five pieces of `v`, one of `x` (it does not jump).
+    assert_eq!(count(&svg, "stroke-width=\"18\""), 6);
+    // Five event lines of their own colour.
+    assert_eq!(count(&svg, "#F5BE64"), 5);
+}
+
+#[test]
+fn one_unit_for_all_stands_at_the_axis() {
+    let (table, _) = ball();
+    let svg = plot_over_time(&table, &names(&["x"]), &PlotOptions::default()).unwrap();
+    assert!(svg.contains("\n[m]\n"));
+    assert!(!svg.contains("x [m]"));
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let (table, _) = ball();
+    let draw = || plot_over_time(&table, &names(&["v", "mu"]), &PlotOptions::default()).unwrap();
+    assert_eq!(draw(), draw());
+}
+
+#[test]
+fn a_wrong_name_is_an_error_with_a_proposal() {
+    let (mut table, _) = ball();
+    let n = table.n_rows();
+    table.push_column("inertia.w", vec![0.0; n]).unwrap();
+    let error = plot_over_time(&table, &names(&["inertai.w"]), &PlotOptions::default());
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "the result has no variable `inertai.w`; did you mean `inertia.w`?"
+    );
+}
+
+#[test]
+fn empty_and_meaningless_pictures_are_errors() {
+    let (table, _) = ball();
+    let options = PlotOptions::default();
+    assert_eq!(
+        plot_over_time(&table, &[], &options),
+        Err(PlotError::Nothing)
+    );
+    let empty = ResultTable::new(Vec::new());
+    assert_eq!(
+        plot_over_time(&empty, &names(&["x"]), &options),
+        Err(PlotError::Nothing)
+    );
+    let mut nan = ResultTable::new(vec![0.0, 1.0]);
+    nan.push_column("x", vec![f64::NAN; 2]).unwrap();
+    assert_eq!(
+        plot_over_time(&nan, &names(&["x"]), &options),
+        Err(PlotError::NotFinite)
+    );
+}
+
+#[test]
+fn values_of_any_size_are_drawn() {
+    for values in [
+        vec![0.0, 0.0],
+        vec![1e300, -1e300],
+        vec![1e-300, 2e-300],
+        vec![5.0, f64::NAN],
+        vec![f64::MAX, f64::MIN],
+    ] {
+        let mut table = ResultTable::new(vec![0.0, 1.0]);
+        table.push_column("y", values).unwrap();
+        let svg = plot_over_time(&table, &names(&["y"]), &PlotOptions::default()).unwrap();
+        assert!(svg.contains("time [s]"));
+    }
+}
+
+#[test]
+fn a_long_run_makes_a_small_picture() {
+    let n = 200_000;
+    let time: Vec<f64> = (0..n).map(|i| f64::from(i) * 1e-5).collect();
+    let y = time.iter().map(|t| (1e4 * t).sin()).collect();
+    let mut table = ResultTable::new(time);
+    table.push_column("y", y).unwrap();
+    let svg = plot_over_time(&table, &names(&["y"]), &PlotOptions::default()).unwrap();
+    assert!(svg.len() < 200_000, "{} bytes", svg.len());
+}
