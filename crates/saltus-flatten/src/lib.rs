@@ -1,1 +1,34 @@
-//! saltus-flatten
+//! From a class tree to a [`saltus_ir::FlatModel`]: lookup, inheritance, modifiers, redeclaration, instances, typing,
+//! connections (DESIGN section 8, specification chapters 4 to 9).
+//!
+//! Comes in: a [`tree::ClassTree`] of parsed files and the name of a class. Goes out: a flat model and diagnostics.
+//!
+//! | room | what it owns |
+//! |---|---|
+//! | `tree` | classes by name, files parsed at first lookup |
+//! | `core` | the data of instantiation: instances, lexical scopes, modifier layers |
+//! | `elaborate` | elements of a class with inheritance and redeclaration |
+//! | `lookup` | names to elements |
+//! | `instantiate` | components, arrays of components, conditional components, inner/outer |
+//! | `typing` | syntax expressions to typed IR expressions |
+//! | `functions` | function classes to IR functions |
+//! | `equations` | equation and algorithm sections |
+//! | `connect` | connection sets, streams, expandable connectors, overconstrained graph |
+//! | `clocks` | clocked partitions |
+//! | `flatten` | the driver |
+
+pub mod clocks;
+pub mod connect;
+pub mod core;
+pub mod elaborate;
+pub mod equations;
+pub mod flatten;
+pub mod functions;
+pub mod instantiate;
+pub mod lookup;
+pub mod tree;
+pub mod typing;
+
+pub use core::FlattenOptions;
+pub use flatten::{Flattened, flatten};
+pub use tree::{ClassTree, FileArena, Files};

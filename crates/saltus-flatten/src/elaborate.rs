@@ -1,0 +1,421 @@
+//! Elements of a class in an instance: own declarations, inheritance, redeclaring elements.
+//!
+//! After [`Flattener::elaborate`] an instance has all elements in declaration order (inherited ones at the place of their extends
+//! clause), the scopes of all texts that make it up, and, for types, the builtin base with the modifiers along the way.
+//! A base-class name sees the local and enclosing names of the class, never names inherited by it (specification 7.1).
+
+use crate::core::*;
+use crate::tree::NodeId;
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+use saltus_ir::types::EnumType;
+use saltus_syntax::ast::{self, ClassBody};
+use saltus_syntax::{Diagnostic, Name, Span};
+use std::rc::Rc;
+
+/// Longest chain of extends clauses; more means that a class inherits from itself through modified copies.
+const EXTENDS_DEPTH_MAX: usize = 100;
+
+type Collected<'a> = Vec<(Name, Element<'a>)>;
+
+impl<'a> Flattener<'a> {
+    /// Fills the elements of an instance. Does nothing if that is done or under way.
+    pub fn elaborate(&mut self, inst: InstId) -> Res<()> {
+        if self.insts[inst].progress != Progress::NotStarted {
+            return Ok(());
+        }
+        self.insts[inst].progress = Progress::InProgress;
+        let class = self.insts[inst].class.clone();
+        let lex = self.insts[inst].lex;
+        let collected = self.collect_class(inst, &class, Rc::from([]), Some(lex), &mut Vec::new())?;
+        let mut elements = IndexMap::with_capacity(collected.len());
+        for (name, element) in collected {
+            elements.entry(name).or_insert(element);
+        }
+        let node = &mut self.insts[inst];
+        node.elements = elements;
+        node.progress = Progress::Done;
+        Ok(())
+    }
+
+    /// The text of a class source.
+    pub fn source_def(&mut self, source: &ClassSource<'a>) -> Option<&'a ast::ClassDef> {
+        match source {
+            ClassSource::Node(node) => self.tree.def(*node),
+            ClassSource::Ast(def) | ClassSource::Extends(def, _) => Some(def),
+            ClassSource::Builtin(_) => None,
+        }
+    }
+
+    /// Collects the elements of one class text and its bases. `main`: the scope already made for the instance's own text.
+    fn collect_class(
+        &mut self,
+        inst: InstId,
+        class: &ClassRef<'a>,
+        chain: Layers<'a>,
+        main: Option<LexId>,
+        stack: &mut Vec<*const ast::ClassDef>,
+    ) -> Res<Collected<'a>> {
+        if let ClassSource::Builtin(builtin) = class.source {
+            self.insts[inst].builtin = Some(builtin);
+            let mut layers: Vec<Layer<'a>> = chain.to_vec();
+            layers.extend(class.layers.iter().cloned());
+            self.insts[inst].type_layers = layers;
+            return Ok(Vec::new());
+        }
+        let Some(def) = self.source_def(&class.source) else {
+            return Err(self.unreadable(class));
+        };
+        if stack.contains(&std::ptr::from_ref(def)) && !matches!(class.source, ClassSource::Extends(..)) || stack.len() > EXTENDS_DEPTH_MAX {
+            return Err(Box::new(
+                Diagnostic::error("recursive-extends", def.name.span, format!("class `{}` inherits from itself", def.name.name))
+                    .help("break the circle of `extends` clauses"),
+            ));
+        }
+        stack.push(def);
+        let node = match class.source {
+            ClassSource::Node(node) => Some(node),
+            _ => None,
+        };
+        let lex = match main {
+            Some(lex) => lex,
+            None => self.lexes.push(Lex {
+                owner: inst,
+                def: Some(def),
+                node,
+                enclosing: Some(class.enclosing),
+                names: LexNames::Some(FxHashMap::default()),
+                encapsulated: def.encapsulated,
+            }),
+        };
+        let result = match &def.body {
+            ClassBody::Short { base_prefixes, base, dims, modification } => {
+                self.collect_short(inst, class, &chain, *base_prefixes, base, dims, modification.as_ref(), stack)
+            }
+            ClassBody::Enumeration(literals) => {
+                self.collect_enumeration(inst, def, literals.as_deref(), &chain, class);
+                Ok(Vec::new())
+            }
+            ClassBody::Derivative { .. } => Ok(Vec::new()),
+            ClassBody::Composition { parts, class_extends, .. } => {
+                self.collect_composition(inst, class, def, node, lex, parts, class_extends.as_ref(), &chain, stack)
+            }
+        };
+        stack.pop();
+        result
+    }
+
+    fn unreadable(&mut self, class: &ClassRef<'a>) -> Box<Diagnostic> {
+        if let Some(diagnostic) = self.tree.diagnostics.iter().find(|d| d.is_error()) {
+            return Box::new(diagnostic.clone());
+        }
+        let message = format!("class `{}` has no text", class.name);
+        Box::new(match class.span {
+            Some(span) => Diagnostic::error("unknown-class", span, message),
+            None => Diagnostic::placeless("unknown-class", message),
+        })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a short class definition")]
+    fn collect_short(
+        &mut self,
+        inst: InstId,
+        class: &ClassRef<'a>,
+        chain: &Layers<'a>,
+        prefixes: ast::TypePrefixes,
+        base: &'a ast::Path,
+        dims: &'a [ast::Subscript],
+        modification: Option<&'a ast::Modification>,
+        stack: &mut Vec<*const ast::ClassDef>,
+    ) -> Res<Collected<'a>> {
+        {
+            let node = &mut self.insts[inst];
+            if prefixes.causality.is_some() && node.type_prefixes.causality.is_none() {
+                node.type_prefixes.causality = prefixes.causality;
+            }
+            if prefixes.connection != ast::ConnectionPrefix::None {
+                node.type_prefixes.connection = prefixes.connection;
+            }
+            if prefixes.variability.is_some() && node.type_prefixes.variability.is_none() {
+                node.type_prefixes.variability = prefixes.variability;
+            }
+            node.type_dims.extend(dims.iter().map(|d| (d, class.enclosing)));
+        }
+        let mut base_class = self.find_class(class.enclosing, base)?;
+        let mut layers: Vec<Layer<'a>> = chain.to_vec();
+        if let Some(modification) = modification {
+            layers.push(self.layer(LayerKind::Modification(modification), class.enclosing, modification.span));
+        }
+        layers.extend(base_class.layers.iter().cloned());
+        base_class.layers = Rc::from([]);
+        self.collect_class(inst, &base_class, layers.into(), None, stack)
+    }
+
+    fn collect_enumeration(
+        &mut self,
+        inst: InstId,
+        def: &'a ast::ClassDef,
+        literals: Option<&'a [ast::EnumLiteral]>,
+        chain: &Layers<'a>,
+        class: &ClassRef<'a>,
+    ) {
+        let id = match self.enum_ids.get(&std::ptr::from_ref(def)) {
+            Some(&id) => id,
+            None => {
+                let name = class.name;
+                let literals = literals.unwrap_or(&[]).iter().map(|l| l.name.name).collect();
+                let id = self.ir.enums.push(EnumType { name, literals });
+                self.enum_ids.insert(def, id);
+                id
+            }
+        };
+        self.insts[inst].builtin = Some(BuiltinClass::Enum(id));
+        self.insts[inst].type_layers = chain.to_vec();
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a class definition")]
+    fn collect_composition(
+        &mut self,
+        inst: InstId,
+        class: &ClassRef<'a>,
+        def: &'a ast::ClassDef,
+        node: Option<NodeId>,
+        lex: LexId,
+        parts: &'a ast::Composition,
+        class_extends: Option<&'a ast::Modification>,
+        chain: &Layers<'a>,
+        stack: &mut Vec<*const ast::ClassDef>,
+    ) -> Res<Collected<'a>> {
+        // Own names first: base-class names may refer to them.
+        let mut own: IndexMap<Name, Element<'a>> = IndexMap::new();
+        let mut redeclared: Vec<(Name, Element<'a>)> = Vec::new();
+        for element in &parts.elements {
+            let (name, kind, redeclare, constraint) = match &element.kind {
+                ast::ElementKind::Component(decl) => {
+                    (decl.name.name, ElementKind::Component(decl), decl.prefixes.redeclare, decl.constraint.as_ref())
+                }
+                ast::ElementKind::Class { prefixes, def: inner, constraint } => {
+                    let is_class_extends = matches!(inner.body, ClassBody::Composition { is_class_extends: true, .. });
+                    let redeclare = prefixes.redeclare || is_class_extends;
+                    let child = if redeclare { None } else { node.and_then(|n| self.tree.child(n, inner.name.name)) };
+                    let source = match child {
+                        Some(child) if self.tree.def(child).is_some_and(|d| std::ptr::eq(d, &**inner)) => ClassSource::Node(child),
+                        _ => ClassSource::Ast(inner),
+                    };
+                    (inner.name.name, ElementKind::Class(source), redeclare, constraint.as_ref())
+                }
+                ast::ElementKind::Import(_) | ast::ElementKind::Extends(_) => continue,
+            };
+            let protected = element.visibility == ast::Visibility::Protected;
+            let made = Element { kind, lex, chain: chain.clone(), protected, span: element.span, constraint };
+            if redeclare {
+                redeclared.push((name, made));
+                continue;
+            }
+            if let Some(first) = own.get(&name) {
+                return Err(Box::new(
+                    Diagnostic::error("duplicate-name", element.span, format!("`{name}` is declared twice in `{}`", def.name.name))
+                        .secondary(first.span, "first declared here")
+                        .help("rename or remove one of them"),
+                ));
+            }
+            own.insert(name, made);
+        }
+        if let Some(node) = node {
+            for (name, child) in self.tree.children(node) {
+                if redeclared.iter().any(|(n, _)| *n == name) {
+                    continue;
+                }
+                own.entry(name).or_insert_with(|| Element {
+                    constraint: None,
+                    kind: ElementKind::Class(ClassSource::Node(child)),
+                    lex,
+                    chain: chain.clone(),
+                    protected: false,
+                    span: def.name.span,
+                });
+            }
+        }
+        for (name, element) in &own {
+            self.insts[inst].elements.entry(*name).or_insert_with(|| element.clone());
+            self.note_name(lex, *name);
+        }
+
+        // Bases, in order; `redeclare class extends` starts with the class it replaces.
+        let mut result: Collected<'a> = Vec::new();
+        if let ClassSource::Extends(_, original) = &class.source {
+            let ElementKind::Class(source) = &original.kind else { unreachable!("class extends of a class element") };
+            let base = ClassRef {
+                source: source.clone(),
+                enclosing: original.lex,
+                layers: Rc::from([]),
+                found_in: None,
+                name: class.name,
+                span: class.span,
+            };
+            let mut layers = chain.to_vec();
+            if let Some(modification) = class_extends {
+                layers.push(self.layer(LayerKind::Modification(modification), lex, modification.span));
+            }
+            layers.extend(descend_all(&original.chain, class.name));
+            result.extend(self.collect_class(inst, &base, layers.into(), None, stack)?);
+        }
+        let mut own_done = 0;
+        for element in &parts.elements {
+            match &element.kind {
+                ast::ElementKind::Extends(extends) => {
+                    let inherited = self.collect_extends(inst, lex, extends, element, chain, stack)?;
+                    for (name, _) in &inherited {
+                        self.note_name(lex, *name);
+                    }
+                    result.extend(inherited);
+                }
+                ast::ElementKind::Component(decl) if !decl.prefixes.redeclare => {
+                    if let Some(e) = own.get(&decl.name.name) {
+                        result.push((decl.name.name, e.clone()));
+                        own_done += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        debug_assert!(own_done <= own.len(), "own components are own elements");
+        for (name, element) in &own {
+            if matches!(element.kind, ElementKind::Class(_)) {
+                result.push((*name, element.clone()));
+            }
+        }
+        for (name, element) in redeclared {
+            self.note_name(lex, name);
+            apply_redeclaring_element(&mut result, name, element);
+        }
+        self.insts[inst].texts.push(lex);
+        // Later bases of a derived class see these names.
+        for (name, element) in &result {
+            self.insts[inst].elements.entry(*name).or_insert_with(|| element.clone());
+        }
+        Ok(result)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "context of one extends clause")]
+    fn collect_extends(
+        &mut self,
+        inst: InstId,
+        lex: LexId,
+        extends: &'a ast::Extends,
+        element: &'a ast::Element,
+        chain: &Layers<'a>,
+        stack: &mut Vec<*const ast::ClassDef>,
+    ) -> Res<Collected<'a>> {
+        let mut base = self.find_class(lex, &extends.base)?;
+        let mut layers = chain.to_vec();
+        if let Some(modification) = &extends.modification {
+            layers.push(self.layer(LayerKind::Modification(modification), lex, modification.span));
+        }
+        layers.extend(base.layers.iter().cloned());
+        base.layers = Rc::from([]);
+        let mut inherited = self.collect_class(inst, &base, layers.into(), None, stack)?;
+        if element.visibility == ast::Visibility::Protected {
+            for (_, e) in &mut inherited {
+                e.protected = true;
+            }
+        }
+        Ok(inherited)
+    }
+
+    fn note_name(&mut self, lex: LexId, name: Name) {
+        if let LexNames::Some(names) = &mut self.lexes[lex].names {
+            names.insert(name, ());
+        }
+    }
+
+    /// A fresh layer written in scope `lex`.
+    pub fn layer(&self, kind: LayerKind<'a>, lex: LexId, span: Span) -> Layer<'a> {
+        let level = self.insts[self.lexes[lex].owner].depth;
+        Layer { kind, lex, subs: Rc::from([]), each: false, is_final: false, level, span }
+    }
+}
+
+/// `redeclare …` as an element replaces the inherited one and keeps what its constraint says.
+fn apply_redeclaring_element<'a>(result: &mut Collected<'a>, name: Name, mut element: Element<'a>) {
+    let Some(at) = result.iter().position(|(n, _)| *n == name) else {
+        result.push((name, element));
+        return;
+    };
+    let original = result[at].1.clone();
+    if let ElementKind::Class(source) = &element.kind {
+        let def = match source {
+            ClassSource::Ast(def) => Some(*def),
+            _ => None,
+        };
+        if let Some(def) = def
+            && matches!(def.body, ClassBody::Composition { is_class_extends: true, .. })
+        {
+            element.kind = ElementKind::Class(ClassSource::Extends(def, Rc::new(original)));
+            result[at].1 = element;
+            return;
+        }
+    }
+    element.chain = merge(&element.chain, &original.chain);
+    result[at].1 = element;
+}
+
+fn merge<'a>(first: &Layers<'a>, second: &Layers<'a>) -> Layers<'a> {
+    first.iter().chain(second.iter()).cloned().collect()
+}
+
+/// What `layers` say about the element `name`, outermost first.
+pub fn descend_all<'a>(layers: &[Layer<'a>], name: Name) -> Vec<Layer<'a>> {
+    let mut out = Vec::new();
+    for layer in layers {
+        descend(layer, name, &mut out);
+    }
+    out
+}
+
+fn descend<'a>(layer: &Layer<'a>, name: Name, out: &mut Vec<Layer<'a>>) {
+    match layer.kind {
+        LayerKind::Modification(modification) => {
+            for arg in &modification.args {
+                descend_argument(layer, arg, name, out);
+            }
+        }
+        LayerKind::Path(rest, modification) => {
+            if rest[0].name == name {
+                if rest.len() > 1 {
+                    out.push(Layer { kind: LayerKind::Path(&rest[1..], modification), ..layer.clone() });
+                } else if let Some(modification) = modification {
+                    out.push(Layer { kind: LayerKind::Modification(modification), ..layer.clone() });
+                }
+            }
+        }
+        LayerKind::Redeclare(_) | LayerKind::Value(_) => {}
+    }
+}
+
+fn descend_argument<'a>(layer: &Layer<'a>, arg: &'a ast::Argument, name: Name, out: &mut Vec<Layer<'a>>) {
+    let with = |kind| {
+        let each = arg.prefixes.each;
+        Layer {
+            kind,
+            lex: layer.lex,
+            subs: if each { Rc::from([]) } else { layer.subs.clone() },
+            each: layer.each || each,
+            is_final: arg.prefixes.is_final,
+            level: layer.level,
+            span: arg.span,
+        }
+    };
+    match &arg.kind {
+        ast::ArgumentKind::Modify { path, modification, .. } if path.parts[0].name == name => {
+            if path.parts.len() > 1 {
+                out.push(with(LayerKind::Path(&path.parts[1..], modification.as_ref())));
+            } else if let Some(modification) = modification {
+                out.push(with(LayerKind::Modification(modification)));
+            }
+        }
+        ast::ArgumentKind::Class { def, .. } if def.name.name == name => out.push(with(LayerKind::Redeclare(arg))),
+        ast::ArgumentKind::Component(decl) if decl.name.name == name => out.push(with(LayerKind::Redeclare(arg))),
+        _ => {}
+    }
+}

@@ -1,0 +1,737 @@
+//! Components: conditional, arrays, inner/outer, their variables, dimensions, bindings and values.
+//!
+//! A component is instantiated when something first asks for it ([`Flattener::child`]); the driver asks for all in the end. Arrays of
+//! class-typed components are expanded to one instance an element; arrays of builtin type are one instance with dimensions.
+
+use crate::core::*;
+use rustc_hash::FxHashMap;
+use saltus_ir::flat::{self, Causality, StateSelect};
+use saltus_ir::{Base, ExprId, Sub, Expr, Value, VarId};
+use saltus_syntax::ast::{self, Subscript};
+use saltus_syntax::{Diagnostic, Name, Span};
+use std::rc::Rc;
+
+/// Most elements an array of components may have.
+const ARRAY_SIZE_MAX: usize = 10_000_000;
+/// Deepest nesting of components; more means that a class contains itself.
+const DEPTH_MAX: u32 = 200;
+
+impl<'a> Flattener<'a> {
+    pub fn new_inst(&mut self, new: NewInst<'a>) -> InstId {
+        let def = self.source_def(&new.class.source);
+        let node = match new.class.source {
+            ClassSource::Node(node) => Some(node),
+            _ => None,
+        };
+        let builtin = match new.class.source {
+            ClassSource::Builtin(b) => Some(b),
+            _ => None,
+        };
+        let inst = InstId(self.insts.len() as u32);
+        let lex = self.lexes.push(Lex {
+            owner: inst,
+            def,
+            node,
+            enclosing: Some(new.class.enclosing),
+            names: LexNames::All,
+            encapsulated: def.is_some_and(|d| d.encapsulated),
+        });
+        let span = new.class.span.or(def.map(|d| d.name.span)).unwrap_or(self.root_span());
+        self.insts.push(Inst {
+            purpose: new.purpose,
+            name: new.name,
+            subs: Rc::from([]),
+            parent: new.parent,
+            path: new.path,
+            depth: new.depth,
+            restriction: def.map_or(ast::Restriction::Type, |d| d.restriction),
+            class: new.class,
+            def,
+            builtin,
+            layers: new.layers,
+            n_outer_layers: new.n_outer_layers,
+            type_layers: Vec::new(),
+            type_dims: Vec::new(),
+            type_prefixes: ast::TypePrefixes::default(),
+            lex,
+            texts: Vec::new(),
+            progress: Progress::NotStarted,
+            elements: indexmap::IndexMap::new(),
+            children: FxHashMap::default(),
+            prefixes: Prefixes {
+                variability: flat::Variability::Continuous,
+                causality: None,
+                connection: ast::ConnectionPrefix::None,
+                protected: false,
+                is_final: false,
+                inner: false,
+                outer: false,
+                hide: false,
+            },
+            var: None,
+            dims: None,
+            decl: None,
+            decl_lex: None,
+            span,
+            evaluate: false,
+            function: None,
+            record: None,
+            object: None,
+            expandable_added: Vec::new(),
+        })
+    }
+
+    /// A place for things that have none: the start of the first file.
+    pub fn root_span(&self) -> Span {
+        Span::new(saltus_syntax::FileId(0), 0, 0)
+    }
+
+    /// A component member of an instance, instantiated on demand.
+    pub fn child(&mut self, inst: InstId, name: Name, span: Span) -> Res<Child> {
+        if let Some(child) = self.insts[inst].children.get(&name) {
+            if matches!(child, Child::InProgress) {
+                return Err(Box::new(
+                    Diagnostic::error("cyclic-parameters", span, format!("the size or existence of `{name}` depends on itself"))
+                        .help("break the circle between array sizes, conditions and the values they use"),
+                ));
+            }
+            return Ok(child.clone());
+        }
+        self.elaborate(inst)?;
+        if !self.insts[inst].elements.contains_key(&name) {
+            let candidates: Vec<Name> = self.insts[inst].elements.keys().copied().collect();
+            let path = self.insts[inst].path;
+            let message = if path.as_str().is_empty() { format!("unknown name `{name}`") } else { format!("`{path}` has no element `{name}`") };
+            let diagnostic = Diagnostic::error("unknown-name", span, message);
+            return Err(Box::new(match crate::lookup::suggest(name, &candidates) {
+                Some(s) => diagnostic.help(format!("did you mean `{s}`?")),
+                None => diagnostic,
+            }));
+        }
+        self.insts[inst].children.insert(name, Child::InProgress);
+        match self.make_child(inst, name) {
+            Ok(child) => {
+                self.insts[inst].children.insert(name, child.clone());
+                Ok(child)
+            }
+            Err(e) => {
+                self.insts[inst].children.remove(&name);
+                Err(e)
+            }
+        }
+    }
+
+    fn make_child(&mut self, owner: InstId, name: Name) -> Res<Child> {
+        let effective = self.effective(owner, name);
+        let ElementKind::Component(decl) = effective.element.kind else {
+            return Err(Box::new(Diagnostic::error(
+                "unknown-name",
+                effective.element.span,
+                format!("`{name}` is a class, a component is expected"),
+            )));
+        };
+        // The original declaration says whether it is conditional, inner or outer, also when redeclared.
+        let original = match self.insts[owner].elements[&name].kind {
+            ElementKind::Component(d) => d,
+            ElementKind::Class(_) => decl,
+        };
+        let lex = effective.element.lex;
+        if decl.prefixes.outer && !decl.prefixes.inner && self.insts[owner].purpose == Purpose::Component {
+            return self.find_inner(owner, name, decl);
+        }
+        let condition = decl.condition.as_ref().map(|c| (c, lex)).or(original
+            .condition
+            .as_ref()
+            .map(|c| (c, self.insts[owner].elements[&name].lex)));
+        if let Some((condition, lex)) = condition {
+            let e = self.expr(Scope { lex, iterators: None }, condition)?;
+            if !self.const_bool(e, condition.span)? {
+                return Ok(Child::Absent);
+            }
+        }
+        let class = self.find_class(lex, &decl.ty)?;
+        self.check_instantiable(&class, decl)?;
+        let mut layers = effective.layers;
+        let n_outer = effective.n_outer;
+        layers.extend(class.layers.iter().cloned());
+        let depth = self.insts[owner].depth + 1;
+        if depth > DEPTH_MAX {
+            return Err(Box::new(
+                Diagnostic::error("recursive-instance", decl.name.span, format!("`{}` contains itself without end", decl.ty.parts.last().expect("a path has parts").name))
+                    .help("a component may not contain a component of its own class"),
+            ));
+        }
+        let path = self.child_path(owner, name);
+        let first = self.new_inst(NewInst {
+            purpose: if self.insts[owner].purpose == Purpose::Package { Purpose::Package } else { Purpose::Component },
+            name,
+            path,
+            parent: Some(owner),
+            class: class.clone(),
+            layers: layers.clone().into(),
+            n_outer_layers: n_outer,
+            depth,
+        });
+        self.elaborate(first)?;
+        self.set_prefixes(first, owner, decl, &effective.element, lex);
+        let builtin = self.insts[first].builtin.is_some();
+        let is_object = self.insts[first].builtin == Some(BuiltinClass::ExternalObject);
+        if builtin && !is_object {
+            // Dimensions are found when the variables are asked for.
+            return Ok(Child::One(first));
+        }
+        if decl.dims.is_empty() && self.insts[first].type_dims.is_empty() {
+            return Ok(Child::One(first));
+        }
+        let dims = self.component_dims(first)?;
+        self.expand_array(owner, name, first, &class, &layers, n_outer, decl, &effective.element, lex, &dims)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "context of one declaration")]
+    fn expand_array(
+        &mut self,
+        owner: InstId,
+        name: Name,
+        first: InstId,
+        class: &ClassRef<'a>,
+        layers: &[Layer<'a>],
+        n_outer: usize,
+        decl: &'a ast::ComponentDecl,
+        element: &Element<'a>,
+        lex: LexId,
+        dims: &[usize],
+    ) -> Res<Child> {
+        let n: usize = dims.iter().product();
+        if n > ARRAY_SIZE_MAX {
+            return Err(Box::new(Diagnostic::error("array-size-mismatch", decl.span, format!("`{name}` has {n} elements, more than {ARRAY_SIZE_MAX}"))));
+        }
+        let mut elems = Vec::with_capacity(n);
+        for k in 0..n {
+            let subs = subscripts_of(k, dims);
+            let indexed: Vec<Layer<'a>> = layers
+                .iter()
+                .map(|layer| {
+                    let mut layer = layer.clone();
+                    if !layer.each {
+                        layer.subs = layer.subs.iter().copied().chain(subs.iter().copied()).collect();
+                    }
+                    layer.each = false;
+                    layer
+                })
+                .collect();
+            let path = Name::new(&format!("{}{}", self.child_path(owner, name), subscript_text(&subs)));
+            let inst = self.new_inst(NewInst {
+                purpose: self.insts[first].purpose,
+                name,
+                path,
+                parent: Some(owner),
+                class: class.clone(),
+                layers: indexed.into(),
+                n_outer_layers: n_outer,
+                depth: self.insts[first].depth,
+            });
+            self.insts[inst].subs = subs.into();
+            self.elaborate(inst)?;
+            self.set_prefixes(inst, owner, decl, element, lex);
+            elems.push(inst);
+        }
+        Ok(Child::Array { dims: dims.into(), elems: elems.into() })
+    }
+
+    pub fn child_path(&self, owner: InstId, name: Name) -> Name {
+        let path = self.insts[owner].path.as_str();
+        if path.is_empty() { name } else { Name::new(&format!("{path}.{name}")) }
+    }
+
+    fn check_instantiable(&mut self, class: &ClassRef<'a>, decl: &'a ast::ComponentDecl) -> Res<()> {
+        let Some(def) = self.source_def(&class.source) else { return Ok(()) };
+        if def.partial && !decl.prefixes.outer {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "partial-class",
+                    decl.name.span,
+                    format!("component `{}` has the partial class `{}`", decl.name.name, def.name.name),
+                )
+                .secondary(def.name.span, "declared partial here")
+                .help("extend the class, or redeclare the component with a complete one"),
+            ));
+        }
+        match def.restriction {
+            ast::Restriction::Package | ast::Restriction::Function | ast::Restriction::OperatorFunction => Err(Box::new(
+                Diagnostic::error("type-mismatch", decl.name.span, format!("`{}` is a {:?}, which cannot be the type of a component", def.name.name, def.restriction).to_lowercase()),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn set_prefixes(&mut self, inst: InstId, owner: InstId, decl: &'a ast::ComponentDecl, element: &Element<'a>, lex: LexId) {
+        let up = self.insts[owner].prefixes;
+        let owner_is_package = self.insts[owner].purpose == Purpose::Package;
+        let type_prefixes = self.insts[inst].type_prefixes;
+        let own = decl.type_prefixes.variability.or(type_prefixes.variability);
+        let is_discrete_type = matches!(
+            self.insts[inst].builtin,
+            Some(BuiltinClass::Integer | BuiltinClass::Boolean | BuiltinClass::String | BuiltinClass::Enum(_))
+        );
+        let own = match own {
+            Some(ast::Variability::Constant) => flat::Variability::Constant,
+            Some(ast::Variability::Parameter) => flat::Variability::Parameter,
+            Some(ast::Variability::Discrete) => flat::Variability::Discrete,
+            _ if is_discrete_type => flat::Variability::Discrete,
+            _ => flat::Variability::Continuous,
+        };
+        let is_object = self.insts[inst].builtin == Some(BuiltinClass::ExternalObject);
+        let own = if is_object { flat::Variability::Parameter } else { own };
+        let up_variability = if owner_is_package && self.insts[owner].parent.is_none() { flat::Variability::Continuous } else { up.variability };
+        let connection = match (decl.type_prefixes.connection, type_prefixes.connection) {
+            (ast::ConnectionPrefix::None, ast::ConnectionPrefix::None) => {
+                if self.insts[owner].restriction == ast::Restriction::Record || self.insts[owner].restriction == ast::Restriction::OperatorRecord {
+                    up.connection
+                } else {
+                    ast::ConnectionPrefix::None
+                }
+            }
+            (ast::ConnectionPrefix::None, of_type) => of_type,
+            (own, _) => own,
+        };
+        let causality = decl.type_prefixes.causality.or(type_prefixes.causality).or(up.causality);
+        let evaluate = annotation_flag(decl.annotation.as_ref(), "Evaluate") == Some(true) || decl.prefixes.is_final;
+        let hide = up.hide || annotation_flag(decl.annotation.as_ref(), "HideResult") == Some(true);
+        let node = &mut self.insts[inst];
+        node.prefixes = Prefixes {
+            variability: own.min(up_variability),
+            causality,
+            connection,
+            protected: up.protected || element.protected,
+            is_final: up.is_final || decl.prefixes.is_final,
+            inner: decl.prefixes.inner,
+            outer: decl.prefixes.outer,
+            hide,
+        };
+        node.evaluate = evaluate;
+        node.decl = Some(decl);
+        node.decl_lex = Some(lex);
+        node.span = decl.name.span;
+    }
+
+    /// The `inner` component that an `outer` declaration in `owner` refers to.
+    fn find_inner(&mut self, owner: InstId, name: Name, decl: &'a ast::ComponentDecl) -> Res<Child> {
+        let mut at = self.insts[owner].parent;
+        while let Some(up) = at {
+            self.elaborate(up)?;
+            if let Some(element) = self.insts[up].elements.get(&name)
+                && let ElementKind::Component(d) = element.kind
+                && d.prefixes.inner
+            {
+                let child = self.child(up, name, decl.name.span)?;
+                return Ok(match child {
+                    Child::One(inst) | Child::Outer(inst) => Child::Outer(inst),
+                    Child::Array { dims, elems } | Child::OuterArray { dims, elems } => Child::OuterArray { dims, elems },
+                    other => other,
+                });
+            }
+            at = self.insts[up].parent;
+        }
+        let class = decl.ty.parts.last().expect("a path has parts").name;
+        Err(Box::new(
+            Diagnostic::error("missing-inner", decl.name.span, format!("`outer {class} {name}` has no matching `inner` component"))
+                .label(format!("in `{}`", self.insts[owner].path))
+                .help(format!("declare `inner {class} {name};` in the model or in a component around this one")),
+        ))
+    }
+
+    /// Array dimensions of a component: those of its declaration, then those of its type.
+    pub fn component_dims(&mut self, inst: InstId) -> Res<Vec<usize>> {
+        if let Some(dims) = &self.insts[inst].dims {
+            return Ok(dims.to_vec());
+        }
+        let mut subscripts: Vec<(&'a Subscript, LexId)> = Vec::new();
+        if let (Some(decl), Some(lex)) = (self.insts[inst].decl, self.insts[inst].decl_lex) {
+            subscripts.extend(decl.dims.iter().map(|d| (d, lex)));
+        }
+        subscripts.extend(self.insts[inst].type_dims.iter().copied());
+        // An element of an expanded array has lost the dimensions of the array.
+        let n_gone = self.insts[inst].subs.len();
+        let subscripts = &subscripts[n_gone.min(subscripts.len())..];
+        let mut dims = Vec::with_capacity(subscripts.len());
+        let mut inferred: Option<Vec<usize>> = None;
+        for (i, (subscript, lex)) in subscripts.iter().enumerate() {
+            match subscript {
+                Subscript::All(span) => {
+                    if inferred.is_none() {
+                        inferred = Some(self.dims_of_binding(inst, *span)?);
+                    }
+                    let found = inferred.as_ref().expect("just set");
+                    match found.get(i) {
+                        Some(d) => dims.push(*d),
+                        None => {
+                            return Err(Box::new(Diagnostic::error(
+                                "array-size-mismatch",
+                                *span,
+                                format!("the value of `{}` has {} dimensions, the declaration more", self.insts[inst].path, found.len()),
+                            )));
+                        }
+                    }
+                }
+                Subscript::Expr(e) => dims.push(self.dimension(*lex, e)?),
+            }
+        }
+        self.insts[inst].dims = Some(dims.clone().into());
+        Ok(dims)
+    }
+
+    /// The size that one declared dimension stands for: an Integer expression, `Boolean` or an enumeration type.
+    fn dimension(&mut self, lex: LexId, e: &'a ast::Expr) -> Res<usize> {
+        if let ast::ExprKind::Ref(r) = &e.kind
+            && r.parts.iter().all(|p| p.subscripts.is_empty())
+        {
+            let path = ast::Path { global: r.global, parts: r.parts.iter().map(|p| p.name).collect(), span: r.span };
+            if path.parts.len() == 1 && path.parts[0].name.as_str() == "Boolean" {
+                return Ok(2);
+            }
+            if let Ok(class) = self.find_class(lex, &path) {
+                let inst = self.class_inst(&class)?;
+                self.elaborate(inst)?;
+                if let Some(BuiltinClass::Enum(id)) = self.insts[inst].builtin {
+                    return Ok(self.ir.enums[id].literals.len());
+                }
+            }
+        }
+        let value = self.expr(Scope { lex, iterators: None }, e)?;
+        let n = self.const_int(value, e.span)?;
+        usize::try_from(n).map_err(|_| {
+            Box::new(Diagnostic::error("array-size-mismatch", e.span, format!("an array size must not be negative, found {n}")))
+        })
+    }
+
+    fn dims_of_binding(&mut self, inst: InstId, span: Span) -> Res<Vec<usize>> {
+        let Some(binding) = self.binding(inst)? else {
+            // A start value may give the size of a variable without binding.
+            if let Some(layer) = self.attribute_layer(inst, Name::new("start"))
+                && let Some(e) = self.layer_value(&layer)?
+                && let Some(dims) = self.ir.ty(e).known_dims()
+            {
+                return Ok(dims);
+            }
+            return Err(Box::new(
+                Diagnostic::error("not-constant", span, format!("the size of `{}` is not given and there is no value to take it from", self.insts[inst].path))
+                    .help("write the size, or give the component a value"),
+            ));
+        };
+        match self.ir.ty(binding).known_dims() {
+            Some(dims) => Ok(dims),
+            None => {
+                let value = self.const_eval(binding, span)?;
+                match value {
+                    Value::Array(a) => Ok(a.dims.clone()),
+                    _ => Ok(Vec::new()),
+                }
+            }
+        }
+    }
+
+    /// The value expression of a layer, with the indices of its array element applied.
+    pub fn layer_value(&mut self, layer: &Layer<'a>) -> Res<Option<ExprId>> {
+        let value = match layer.kind {
+            LayerKind::Modification(m) => m.value.as_ref(),
+            LayerKind::Value(e) => Some(e),
+            LayerKind::Path(..) | LayerKind::Redeclare(_) => None,
+        };
+        let Some(value) = value else { return Ok(None) };
+        let e = self.expr(Scope { lex: layer.lex, iterators: None }, value)?;
+        self.apply_subs(e, layer, value.span).map(Some)
+    }
+
+    fn apply_subs(&mut self, e: ExprId, layer: &Layer<'a>, span: Span) -> Res<ExprId> {
+        if layer.subs.is_empty() {
+            return Ok(e);
+        }
+        let ty = self.ir.ty(e).clone();
+        if ty.dims.len() < layer.subs.len() {
+            // A record-typed or external-object value broadcast by mistake, or a missing `each`.
+            return Err(Box::new(
+                Diagnostic::error("missing-each", span, "a scalar value is given to an array of components")
+                    .help("write `each` before the modifier, or give an array of values"),
+            ));
+        }
+        let subs: Box<[Sub]> = layer.subs.iter().map(|s| Sub::At(self.ir.integer(i64::from(*s)))).collect();
+        for (k, (sub, dim)) in layer.subs.iter().zip(&ty.dims).enumerate() {
+            if let saltus_ir::Dim::Known(n) = dim
+                && *sub > *n
+            {
+                return Err(Box::new(Diagnostic::error(
+                    "array-size-mismatch",
+                    span,
+                    format!("the value has size {n} in dimension {}, the array of components is larger", k + 1),
+                )));
+            }
+        }
+        let element = saltus_ir::Type { base: ty.base, dims: ty.dims[layer.subs.len()..].to_vec() };
+        Ok(self.ir.add_typed(Expr::Index { base: e, subs }, element))
+    }
+
+    /// The binding `= value` of a component: the outermost modifier, the field of a surrounding record's value, or its declaration.
+    pub fn binding(&mut self, inst: InstId) -> Res<Option<ExprId>> {
+        let layers = self.insts[inst].layers.clone();
+        let n_outer = self.insts[inst].n_outer_layers;
+        for layer in &layers[..n_outer] {
+            if let Some(e) = self.layer_value(layer)? {
+                return Ok(Some(e));
+            }
+        }
+        if let Some(parent) = self.insts[inst].parent
+            && matches!(self.insts[parent].restriction, ast::Restriction::Record | ast::Restriction::OperatorRecord)
+            && let Some(whole) = self.binding(parent)?
+        {
+            return self.field_of(whole, parent, inst).map(Some);
+        }
+        for layer in &layers[n_outer..] {
+            if let Some(e) = self.layer_value(layer)? {
+                return Ok(Some(e));
+            }
+        }
+        Ok(None)
+    }
+
+    fn field_of(&mut self, whole: ExprId, parent: InstId, inst: InstId) -> Res<ExprId> {
+        let span = self.insts[inst].span;
+        let name = self.insts[inst].name;
+        let Base::Record(record) = self.ir.base(whole) else {
+            return Err(Box::new(Diagnostic::error(
+                "type-mismatch",
+                span,
+                format!("the value of record `{}` is not a record", self.insts[parent].path),
+            )));
+        };
+        let Some(index) = self.ir.records[record].fields.iter().position(|f| f.name == name) else {
+            return Err(Box::new(Diagnostic::error(
+                "type-mismatch",
+                span,
+                format!("the value of record `{}` has no field `{name}`", self.insts[parent].path),
+            )));
+        };
+        let field = self.ir.records[record].fields[index].ty;
+        // Constructed records give their field at once.
+        let e = match self.ir.expr(whole) {
+            Expr::Record { fields, .. } => fields[index],
+            _ => self.ir.add(Expr::Field { base: whole, index: index as u32 }, field),
+        };
+        let subs = self.insts[inst].subs.clone();
+        if subs.is_empty() {
+            return Ok(e);
+        }
+        let ty = self.ir.ty(e).clone();
+        let at: Box<[Sub]> = subs.iter().map(|s| Sub::At(self.ir.integer(i64::from(*s)))).collect();
+        let element = saltus_ir::Type { base: ty.base, dims: ty.dims[subs.len().min(ty.dims.len())..].to_vec() };
+        Ok(self.ir.add_typed(Expr::Index { base: e, subs: at }, element))
+    }
+
+    /// The modifier of an attribute (`start`, `min`, …) of a builtin-typed component: outermost first, then along its type definitions.
+    pub fn attribute_layer(&self, inst: InstId, attribute: Name) -> Option<Layer<'a>> {
+        let node = &self.insts[inst];
+        let own = crate::elaborate::descend_all(&node.layers, attribute);
+        own.into_iter().next().or_else(|| crate::elaborate::descend_all(&node.type_layers, attribute).into_iter().next())
+    }
+
+    /// The variables of a builtin-typed component.
+    pub fn var(&mut self, inst: InstId) -> Res<VarRange> {
+        if let Some(range) = &self.insts[inst].var {
+            return Ok(range.clone());
+        }
+        self.elaborate(inst)?;
+        let base = match self.insts[inst].builtin {
+            Some(BuiltinClass::Real) => Base::Real,
+            Some(BuiltinClass::Integer) => Base::Integer,
+            Some(BuiltinClass::Boolean) => Base::Boolean,
+            Some(BuiltinClass::String) => Base::String,
+            Some(BuiltinClass::Clock) => Base::Clock,
+            Some(BuiltinClass::Enum(id)) => Base::Enum(id),
+            Some(BuiltinClass::ExternalObject) => Base::Object(self.object_type(inst)),
+            None => unreachable!("only builtin-typed components have variables: {}", self.insts[inst].path),
+        };
+        let dims = self.component_dims(inst)?;
+        let n: usize = dims.iter().product();
+        let first = VarId(self.variables.len() as u32);
+        let node = &self.insts[inst];
+        let prefixes = node.prefixes;
+        let description = node.decl.and_then(|d| d.description.as_deref()).unwrap_or("");
+        let description = Name::new(description);
+        let path = node.path;
+        let span = node.span;
+        for k in 0..n {
+            let name = if dims.is_empty() { path } else { Name::new(&format!("{path}{}", subscript_text(&subscripts_of(k, &dims)))) };
+            self.variables.push(flat::Variable {
+                name,
+                base,
+                variability: prefixes.variability,
+                causality: Causality::Local,
+                protected: prefixes.protected,
+                hide_result: prefixes.hide,
+                flow: prefixes.connection == ast::ConnectionPrefix::Flow,
+                start: None,
+                start_level: u32::MAX,
+                fixed: None,
+                min: None,
+                max: None,
+                nominal: None,
+                state_select: StateSelect::Default,
+                unit: None,
+                display_unit: None,
+                quantity: None,
+                description,
+                binding: None,
+                structural: None,
+                is_final: prefixes.is_final,
+                span,
+            });
+            self.var_inst.push((inst, k as u32));
+        }
+        let range = VarRange { first, dims: dims.into(), base };
+        self.insts[inst].var = Some(range.clone());
+        Ok(range)
+    }
+
+    fn object_type(&mut self, inst: InstId) -> saltus_ir::ObjectId {
+        let name = self.insts[inst].class.name;
+        if let Some((id, _)) = self.ir.objects.iter().find(|(_, o)| o.name == name) {
+            return id;
+        }
+        self.ir.objects.push(saltus_ir::types::ObjectType { name })
+    }
+
+    /// The compile-time value of a constant or parameter.
+    pub fn value_of(&mut self, inst: InstId, span: Span) -> Res<Value> {
+        if let Some(known) = self.values.get(&inst) {
+            return known.clone().ok_or_else(|| {
+                Box::new(
+                    Diagnostic::error("cyclic-parameters", span, format!("the value of `{}` depends on itself", self.insts[inst].path))
+                        .secondary(self.insts[inst].span, "declared here")
+                        .help("break the circle of bindings"),
+                )
+            });
+        }
+        let variability = self.insts[inst].prefixes.variability;
+        if variability > flat::Variability::Parameter {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "not-constant",
+                    span,
+                    format!("`{}` is a variable, but its value is needed at compile time", self.insts[inst].path),
+                )
+                .secondary(self.insts[inst].span, "declared here")
+                .help("array sizes, conditions of components and ranges may depend only on constants and parameters"),
+            ));
+        }
+        self.values.insert(inst, None);
+        let result = self.evaluate_binding(inst, span);
+        match result {
+            Ok(value) => {
+                self.values.insert(inst, Some(value.clone()));
+                if variability == flat::Variability::Parameter {
+                    self.structural.entry(inst).or_insert("its value was needed at compile time");
+                }
+                Ok(value)
+            }
+            Err(e) => {
+                self.values.remove(&inst);
+                Err(e)
+            }
+        }
+    }
+
+    fn evaluate_binding(&mut self, inst: InstId, span: Span) -> Res<Value> {
+        let path = self.insts[inst].path;
+        if let Some((_, value)) = self.options.overrides.iter().find(|(p, _)| *p == path) {
+            return Ok(value.clone());
+        }
+        if let Some(binding) = self.binding(inst)? {
+            let value = self.const_eval(binding, span)?;
+            // A scalar given to an array by a type-level or `each` modifier is spread.
+            let dims = self.component_dims(inst)?;
+            if !dims.is_empty() && !matches!(value, Value::Array(_)) {
+                let n = dims.iter().product();
+                return Ok(Value::array(dims, vec![value; n]));
+            }
+            return Ok(value);
+        }
+        // A parameter without value takes its start value (specification 8.6, with a warning).
+        if let Some(layer) = self.attribute_layer(inst, Name::new("start"))
+            && let Some(e) = self.layer_value(&layer)?
+        {
+            let value = self.const_eval(e, span)?;
+            self.diagnostics.push(
+                Diagnostic::warning("parameter-without-value", self.insts[inst].span, format!("parameter `{path}` has no value, its start value is used")),
+            );
+            return Ok(value);
+        }
+        Err(Box::new(
+            Diagnostic::error("parameter-without-value", self.insts[inst].span, format!("`{path}` has no value, but one is needed at compile time"))
+                .secondary(span, "needed here")
+                .help("give it a value in its declaration or by a modifier"),
+        ))
+    }
+
+    /// Adds a member to an expandable connector, with the type of another connector.
+    pub fn add_member_like(&mut self, bus: InstId, name: Name, like: InstId) -> Res<InstId> {
+        if let Some(Child::One(inst)) = self.insts[bus].children.get(&name) {
+            return Ok(*inst);
+        }
+        let class = self.insts[like].class.clone();
+        let path = self.child_path(bus, name);
+        let depth = self.insts[bus].depth + 1;
+        let layers = class.layers.clone();
+        let inst = self.new_inst(NewInst {
+            purpose: Purpose::Component,
+            name,
+            path,
+            parent: Some(bus),
+            class,
+            layers,
+            n_outer_layers: 0,
+            depth,
+        });
+        self.elaborate(inst)?;
+        let dims = if self.insts[like].builtin.is_some() { Some(self.var(like)?.dims) } else { None };
+        let like_prefixes = self.insts[like].prefixes;
+        let like_span = self.insts[like].span;
+        let node = &mut self.insts[inst];
+        node.dims = dims;
+        node.prefixes = Prefixes { causality: None, protected: false, inner: false, outer: false, is_final: false, ..like_prefixes };
+        node.span = like_span;
+        self.insts[bus].children.insert(name, Child::One(inst));
+        self.insts[bus].expandable_added.push(name);
+        Ok(inst)
+    }
+}
+
+/// Subscripts (from 1) of row-major element `k`.
+pub fn subscripts_of(mut k: usize, dims: &[usize]) -> Vec<u32> {
+    let mut subs = vec![0; dims.len()];
+    for (s, d) in subs.iter_mut().zip(dims).rev() {
+        *s = (k % d) as u32 + 1;
+        k /= d;
+    }
+    subs
+}
+
+/// `[1,2]`
+pub fn subscript_text(subs: &[u32]) -> String {
+    let parts: Vec<String> = subs.iter().map(u32::to_string).collect();
+    format!("[{}]", parts.join(","))
+}
+
+/// A Boolean literal in an annotation.
+pub fn annotation_flag(annotation: Option<&ast::Annotation>, name: &str) -> Option<bool> {
+    match annotation_value(annotation, name)?.kind {
+        ast::ExprKind::Boolean(b) => Some(b),
+        _ => None,
+    }
+}
+
+/// `name = value` in an annotation.
+pub fn annotation_value<'x>(annotation: Option<&'x ast::Annotation>, name: &str) -> Option<&'x ast::Expr> {
+    annotation?.args.iter().find_map(|arg| match &arg.kind {
+        ast::ArgumentKind::Modify { path, modification: Some(m), .. } if path.parts.len() == 1 && path.parts[0].name.as_str() == name => m.value.as_ref(),
+        _ => None,
+    })
+}

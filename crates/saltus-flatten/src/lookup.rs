@@ -1,0 +1,410 @@
+//! Names to elements (specification 5.3): iterators, elements of the text, imports, enclosing scopes, the top level.
+
+use crate::core::*;
+use crate::elaborate::descend_all;
+use crate::tree::ROOT;
+use saltus_syntax::ast::{self, ImportKind};
+use saltus_syntax::{Diagnostic, Name, Span};
+use std::rc::Rc;
+
+/// A declared element with redeclarations applied and all its modifiers.
+pub struct Effective<'a> {
+    pub element: Element<'a>,
+    /// Modifiers on the element, outermost first, its own declaration's last.
+    pub layers: Vec<Layer<'a>>,
+    /// How many of them come from outside the instance.
+    pub n_outer: usize,
+}
+
+impl<'a> Flattener<'a> {
+    /// Looks up the first part of a name.
+    pub fn lookup(&mut self, scope: Scope<'_>, ident: &ast::Ident) -> Res<Option<Found<'a>>> {
+        let mut iterators = scope.iterators;
+        while let Some(it) = iterators {
+            if it.name == ident.name {
+                return Ok(Some(Found::Iterator(it.value)));
+            }
+            iterators = it.outer;
+        }
+        self.lookup_from(scope.lex, ident.name, ident.span)
+    }
+
+    fn lookup_from(&mut self, lex: LexId, name: Name, span: Span) -> Res<Option<Found<'a>>> {
+        let mut at = Some(lex);
+        let mut encapsulated = false;
+        while let Some(lex) = at {
+            let owner = self.lexes[lex].owner;
+            self.elaborate(owner)?;
+            let visible = match &self.lexes[lex].names {
+                LexNames::All => true,
+                LexNames::Some(names) => names.contains_key(&name),
+            };
+            if visible && self.insts[owner].elements.contains_key(&name) {
+                return self.found(owner, name, span).map(Some);
+            }
+            if let Some(found) = self.lookup_import(lex, name, span)? {
+                return Ok(Some(found));
+            }
+            encapsulated |= self.lexes[lex].encapsulated;
+            if encapsulated {
+                break;
+            }
+            at = self.lexes[lex].enclosing;
+        }
+        if let Some(class) = builtin_class(name) {
+            return Ok(Some(Found::Class(self.builtin_ref(class, name))));
+        }
+        if encapsulated && !matches!(name.as_str(), "StateSelect" | "AssertionLevel") {
+            // Only the class around an encapsulated one at the top may still be meant by its own full name.
+            return Ok(None);
+        }
+        self.lookup_top(name, span)
+    }
+
+    /// A class at the top level.
+    pub fn lookup_top(&mut self, name: Name, span: Span) -> Res<Option<Found<'a>>> {
+        let root = self.root;
+        if !self.insts[root].elements.contains_key(&name) {
+            let Some(node) = self.tree.child(ROOT, name) else { return Ok(None) };
+            let lex = self.insts[root].lex;
+            let element =
+                Element { kind: ElementKind::Class(ClassSource::Node(node)), lex, chain: Rc::from([]), protected: false, span, constraint: None };
+            self.insts[root].elements.insert(name, element);
+        }
+        self.found(root, name, span).map(Some)
+    }
+
+    fn lookup_import(&mut self, lex: LexId, name: Name, span: Span) -> Res<Option<Found<'a>>> {
+        let Some(def) = self.lexes[lex].def else { return Ok(None) };
+        let ast::ClassBody::Composition { parts, .. } = &def.body else { return Ok(None) };
+        for element in &parts.elements {
+            let ast::ElementKind::Import(import) = &element.kind else { continue };
+            let path: (&'a [ast::Ident], Option<ast::Ident>) = match &import.kind {
+                ImportKind::Qualified(path) if path.parts.last().is_some_and(|p| p.name == name) => (&path.parts, None),
+                ImportKind::Renamed(alias, path) if alias.name == name => (&path.parts, None),
+                ImportKind::Group(path, names) => match names.iter().find(|n| n.name == name) {
+                    Some(ident) => (&path.parts, Some(*ident)),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            return self.import_path(path.0, path.1.as_ref()).map(Some);
+        }
+        for element in &parts.elements {
+            let ast::ElementKind::Import(import) = &element.kind else { continue };
+            let ImportKind::Wildcard(path) = &import.kind else { continue };
+            let Found::Class(package) = self.import_path(&path.parts, None)? else { continue };
+            let inst = self.class_inst(&package)?;
+            self.elaborate(inst)?;
+            if self.insts[inst].elements.get(&name).is_some_and(|e| !e.protected) {
+                return self.found(inst, name, span).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn import_path(&mut self, parts: &[ast::Ident], last: Option<&ast::Ident>) -> Res<Found<'a>> {
+        let first = &parts[0];
+        let Some(mut found) = self.lookup_top(first.name, first.span)? else {
+            return Err(self.unknown_class(first, &self.tree.top_level_names()));
+        };
+        for part in parts[1..].iter().chain(last) {
+            let Found::Class(class) = &found else { return Err(not_a_class(part)) };
+            let class = class.clone();
+            found = match self.class_member(&class, part.name, part.span)? {
+                Some(next) => next,
+                None => return Err(self.unknown_member(&class, part)),
+            };
+        }
+        Ok(found)
+    }
+
+    /// What an element of `owner` is, with redeclarations applied.
+    pub fn found(&mut self, owner: InstId, name: Name, span: Span) -> Res<Found<'a>> {
+        let element = &self.insts[owner].elements[&name];
+        match element.kind {
+            ElementKind::Component(_) => {
+                if let Some(local) = self.function_locals.get(&owner).and_then(|l| l.get(&name)) {
+                    return Ok(Found::Local(*local));
+                }
+                Ok(Found::Component { owner, name })
+            }
+            ElementKind::Class(_) => Ok(Found::Class(self.class_element(owner, name, span))),
+        }
+    }
+
+    /// The class that a class element of `owner` stands for.
+    fn class_element(&mut self, owner: InstId, name: Name, span: Span) -> ClassRef<'a> {
+        let effective = self.effective(owner, name);
+        let ElementKind::Class(source) = effective.element.kind else { unreachable!("a class element") };
+        ClassRef {
+            source,
+            enclosing: effective.element.lex,
+            layers: effective.layers.into(),
+            found_in: Some((owner, name)),
+            name: self.qualified(owner, name),
+            span: Some(span),
+        }
+    }
+
+    fn qualified(&self, owner: InstId, name: Name) -> Name {
+        let path = self.insts[owner].path.as_str();
+        if path.is_empty() { name } else { Name::new(&format!("{path}.{name}")) }
+    }
+
+    /// The element with redeclarations applied, and its modifiers.
+    pub fn effective(&mut self, owner: InstId, name: Name) -> Effective<'a> {
+        let mut element = self.insts[owner].elements[&name].clone();
+        let outer = descend_all(&self.insts[owner].layers, name);
+        let n_from_outside = outer.len();
+        let inner = descend_all(&element.chain, name);
+        let mut layers = Vec::new();
+        let mut n_outer = 0;
+        let mut replaced = false;
+        for (i, layer) in outer.into_iter().chain(inner).enumerate() {
+            let LayerKind::Redeclare(arg) = layer.kind else {
+                layers.push(layer);
+                if i < n_from_outside {
+                    n_outer = layers.len();
+                }
+                continue;
+            };
+            if replaced {
+                continue;
+            }
+            replaced = true;
+            self.keep_constraint(&element, &mut layers);
+            match &arg.kind {
+                ast::ArgumentKind::Class { def, .. } => {
+                    element.kind = ElementKind::Class(ClassSource::Ast(def));
+                    element.span = arg.span;
+                }
+                ast::ArgumentKind::Component(decl) => {
+                    element.kind = ElementKind::Component(decl);
+                    element.span = arg.span;
+                }
+                _ => {}
+            }
+            element.lex = layer.lex;
+            // Modifiers of the redeclaration itself come before those of the constraint, which were just kept.
+            if let ElementKind::Component(decl) = element.kind
+                && let Some(modification) = &decl.modification
+            {
+                let mut own = self.layer(LayerKind::Modification(modification), layer.lex, modification.span);
+                own.subs = layer.subs.clone();
+                own.each = layer.each;
+                layers.insert(n_outer, own);
+                if i < n_from_outside {
+                    n_outer += 1;
+                }
+            }
+        }
+        if !replaced
+            && let ElementKind::Component(decl) = element.kind
+            && let Some(modification) = &decl.modification
+        {
+            layers.push(self.layer(LayerKind::Modification(modification), element.lex, modification.span));
+        }
+        Effective { element, layers, n_outer }
+    }
+
+    /// A replaced element passes on the modifiers of its constraint: of `constrainedby`, or of the declaration itself.
+    fn keep_constraint(&self, element: &Element<'a>, layers: &mut Vec<Layer<'a>>) {
+        match element.kind {
+            ElementKind::Component(decl) => {
+                let modification = match &decl.constraint {
+                    Some(constraint) => constraint.modification.as_ref(),
+                    None => decl.modification.as_ref(),
+                };
+                if let Some(modification) = modification {
+                    layers.push(self.layer(LayerKind::Modification(modification), element.lex, modification.span));
+                }
+            }
+            ElementKind::Class(_) => {
+                if let Some(modification) = element.constraint.and_then(|c| c.modification.as_ref()) {
+                    layers.push(self.layer(LayerKind::Modification(modification), element.lex, modification.span));
+                }
+            }
+        }
+    }
+
+    /// A class by its path.
+    pub fn find_class(&mut self, lex: LexId, path: &ast::Path) -> Res<ClassRef<'a>> {
+        let first = &path.parts[0];
+        let found = if path.global {
+            self.lookup_top(first.name, first.span)?
+        } else {
+            self.lookup_from(lex, first.name, first.span)?
+        };
+        let Some(found) = found else {
+            let candidates = self.visible_names(lex);
+            return Err(self.unknown_class(first, &candidates));
+        };
+        self.find_class_rest(found, &path.parts)
+    }
+
+    fn find_class_rest(&mut self, mut found: Found<'a>, parts: &[ast::Ident]) -> Res<ClassRef<'a>> {
+        for part in &parts[1..] {
+            found = match found {
+                Found::Class(class) => match self.class_member(&class, part.name, part.span)? {
+                    Some(next) => next,
+                    None => return Err(self.unknown_member(&class, part)),
+                },
+                Found::Component { owner, name } => match self.child(owner, name, part.span)? {
+                    Child::One(inst) | Child::Outer(inst) => {
+                        self.elaborate(inst)?;
+                        if !self.insts[inst].elements.contains_key(&part.name) {
+                            return Err(not_a_class(part));
+                        }
+                        self.found(inst, part.name, part.span)?
+                    }
+                    _ => return Err(not_a_class(part)),
+                },
+                _ => return Err(not_a_class(part)),
+            };
+        }
+        match found {
+            Found::Class(class) => Ok(class),
+            _ => Err(not_a_class(parts.last().expect("a path has parts"))),
+        }
+    }
+
+    /// Looks for `name` inside a class.
+    pub fn class_member(&mut self, class: &ClassRef<'a>, name: Name, span: Span) -> Res<Option<Found<'a>>> {
+        let inst = self.class_inst(class)?;
+        self.inst_member(inst, name, span)
+    }
+
+    /// Looks for `name` among the elements of an instance.
+    pub fn inst_member(&mut self, inst: InstId, name: Name, span: Span) -> Res<Option<Found<'a>>> {
+        self.elaborate(inst)?;
+        if self.insts[inst].elements.contains_key(&name) {
+            return self.found(inst, name, span).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// The class as a scope: made once for each place it is found in.
+    pub fn class_inst(&mut self, class: &ClassRef<'a>) -> Res<InstId> {
+        if let Some((owner, name)) = class.found_in
+            && let Some(Child::Class(inst)) = self.insts[owner].children.get(&name)
+        {
+            return Ok(*inst);
+        }
+        let def = self.source_def(&class.source);
+        let purpose = match def.map(|d| d.restriction) {
+            Some(ast::Restriction::Function | ast::Restriction::OperatorFunction) => Purpose::Function,
+            _ => Purpose::Package,
+        };
+        let inst = self.new_inst(NewInst {
+            purpose,
+            name: class.name,
+            path: class.name,
+            parent: None,
+            class: class.clone(),
+            layers: class.layers.clone(),
+            n_outer_layers: 0,
+            depth: 0,
+        });
+        if let Some((owner, name)) = class.found_in {
+            self.insts[owner].children.insert(name, Child::Class(inst));
+        }
+        Ok(inst)
+    }
+
+    /// The restriction of a class (of the text itself).
+    pub fn class_kind(&mut self, class: &ClassRef<'a>) -> Res<ast::Restriction> {
+        match self.source_def(&class.source) {
+            Some(def) => Ok(def.restriction),
+            None => Ok(ast::Restriction::Type),
+        }
+    }
+
+    pub fn builtin_ref(&self, class: BuiltinClass, name: Name) -> ClassRef<'a> {
+        let enclosing = self.insts[self.root].lex;
+        ClassRef { source: ClassSource::Builtin(class), enclosing, layers: Rc::from([]), found_in: Some((self.root, name)), name, span: None }
+    }
+
+    /// Names visible from a scope, nearest first, for suggestions.
+    pub fn visible_names(&self, lex: LexId) -> Vec<Name> {
+        let mut names = Vec::new();
+        let mut at = Some(lex);
+        while let Some(lex) = at {
+            names.extend(self.insts[self.lexes[lex].owner].elements.keys().copied());
+            at = self.lexes[lex].enclosing;
+        }
+        names.extend(self.tree.top_level_names());
+        names
+    }
+
+    pub fn unknown_class(&self, ident: &ast::Ident, candidates: &[Name]) -> Box<Diagnostic> {
+        let diagnostic = Diagnostic::error("unknown-class", ident.span, format!("class `{}` is not known here", ident.name));
+        let diagnostic = match suggest(ident.name, candidates) {
+            Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
+            None => diagnostic.help("check the spelling, add an `import`, or name the library folder with `--library` or MODELICAPATH"),
+        };
+        Box::new(diagnostic)
+    }
+
+    pub fn unknown_member(&mut self, class: &ClassRef<'a>, ident: &ast::Ident) -> Box<Diagnostic> {
+        let candidates: Vec<Name> = match self.class_inst(class) {
+            Ok(inst) => self.insts[inst].elements.keys().copied().collect(),
+            Err(_) => Vec::new(),
+        };
+        let message = format!("`{}` has no element `{}`", class.name, ident.name);
+        let diagnostic = Diagnostic::error("unknown-name", ident.span, message);
+        Box::new(match suggest(ident.name, &candidates) {
+            Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
+            None => diagnostic,
+        })
+    }
+}
+
+fn not_a_class(ident: &ast::Ident) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::error("unknown-class", ident.span, format!("`{}` is not a class", ident.name)).help("a type name is expected here"),
+    )
+}
+
+pub fn builtin_class(name: Name) -> Option<BuiltinClass> {
+    Some(match name.as_str() {
+        "Real" => BuiltinClass::Real,
+        "Integer" => BuiltinClass::Integer,
+        "Boolean" => BuiltinClass::Boolean,
+        "String" => BuiltinClass::String,
+        "Clock" => BuiltinClass::Clock,
+        "ExternalObject" => BuiltinClass::ExternalObject,
+        "StateSelect" => BuiltinClass::Enum(STATE_SELECT),
+        "AssertionLevel" => BuiltinClass::Enum(ASSERTION_LEVEL),
+        _ => return None,
+    })
+}
+
+/// The candidate nearest to `name` by edit distance, if near enough to be a slip.
+pub fn suggest(name: Name, candidates: &[Name]) -> Option<Name> {
+    let text = name.as_str();
+    let allowed = (text.chars().count() / 3).max(1);
+    candidates
+        .iter()
+        .filter(|c| **c != name)
+        .map(|c| (edit_distance(text, c.as_str()), *c))
+        .filter(|(d, _)| *d <= allowed)
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, c)| c)
+}
+
+/// Levenshtein distance, letters compared without case at half the cost rounded down.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substitution = diagonal + usize::from(!ca.eq_ignore_ascii_case(cb));
+            diagonal = row[j + 1];
+            row[j + 1] = substitution.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,271 @@
+//! The class tree: classes by name, files parsed at the first lookup into them.
+//!
+//! A directory package is known from names alone (directory listing and `package.order`); its `package.mo` and the files of its
+//! classes are parsed when something asks for their text. Disk access goes through [`Files`].
+
+use indexmap::IndexMap;
+use saltus_ir::ids::{Id, IdVec};
+use saltus_syntax::ast;
+use saltus_syntax::{Diagnostic, FileId, Name, SourceMap, Span};
+use typed_arena::Arena;
+
+/// A class known to the tree.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct NodeId(pub u32);
+
+impl Id for NodeId {
+    fn from_index(index: usize) -> Self {
+        NodeId(u32::try_from(index).expect("fewer than 2^32 classes"))
+    }
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Reading files and directories; the facade implements it on the disk.
+pub trait Files {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
+    /// Entries of a directory: name and whether it is a directory. Sorted by name.
+    fn list(&self, path: &str) -> Result<Vec<(String, bool)>, String>;
+    fn is_dir(&self, path: &str) -> bool;
+    fn is_file(&self, path: &str) -> bool;
+}
+
+enum Source {
+    /// Inside its parent's text, or the root.
+    Inline,
+    /// A file not yet parsed.
+    File(String),
+    /// A directory with `package.mo`, not yet parsed.
+    Directory(String),
+}
+
+struct Node<'a> {
+    name: Name,
+    parent: Option<NodeId>,
+    def: Option<&'a ast::ClassDef>,
+    source: Source,
+    children: IndexMap<Name, NodeId>,
+}
+
+/// Where parsed files live; outlives the tree.
+pub type FileArena = Arena<ast::StoredDefinition>;
+
+pub struct ClassTree<'a> {
+    arena: &'a FileArena,
+    files: &'a dyn Files,
+    /// Directories that contain libraries, in order of priority.
+    libraries: Vec<String>,
+    nodes: IdVec<NodeId, Node<'a>>,
+    pub sources: SourceMap,
+    pub diagnostics: Vec<Diagnostic>,
+    pub n_files_parsed: usize,
+    pub seconds_parsing: f64,
+    /// Measures seconds; given by the facade.
+    clock: &'a dyn Fn() -> f64,
+    missing: rustc_hash::FxHashSet<Name>,
+}
+
+pub const ROOT: NodeId = NodeId(0);
+
+impl<'a> ClassTree<'a> {
+    pub fn new(arena: &'a FileArena, files: &'a dyn Files, libraries: Vec<String>, clock: &'a dyn Fn() -> f64) -> Self {
+        let mut nodes = IdVec::default();
+        nodes.push(Node { name: Name::new(""), parent: None, def: None, source: Source::Inline, children: IndexMap::new() });
+        ClassTree {
+            arena,
+            files,
+            libraries,
+            nodes,
+            sources: SourceMap::default(),
+            diagnostics: Vec::new(),
+            n_files_parsed: 0,
+            seconds_parsing: 0.0,
+            clock,
+            missing: Default::default(),
+        }
+    }
+
+    /// Parses text and adds its classes; returns the qualified names of the top-level classes of the text.
+    pub fn add_source(&mut self, name: &str, text: String) -> Vec<(Name, NodeId)> {
+        let (definition, _) = self.parse(name, text);
+        let mut parent = ROOT;
+        if let Some(Some(within)) = &definition.within {
+            for part in &within.parts {
+                parent = match self.child(parent, part.name) {
+                    Some(node) => node,
+                    None => self.add_node(part.name, parent, None, Source::Inline),
+                };
+            }
+        }
+        let mut added = Vec::new();
+        for class in &definition.classes {
+            let node = self.add_node(class.name.name, parent, None, Source::Inline);
+            self.set_def(node, class);
+            added.push((self.qualified_name(node), node));
+        }
+        added
+    }
+
+    fn parse(&mut self, name: &str, text: String) -> (&'a ast::StoredDefinition, FileId) {
+        let start = (self.clock)();
+        let file = self.sources.add(name, text);
+        let parsed = saltus_syntax::parse(file, &self.sources.file(file).text);
+        self.diagnostics.extend(parsed.diagnostics);
+        self.n_files_parsed += 1;
+        let stored = self.arena.alloc(parsed.definition);
+        self.seconds_parsing += (self.clock)() - start;
+        (stored, file)
+    }
+
+    fn add_node(&mut self, name: Name, parent: NodeId, def: Option<&'a ast::ClassDef>, source: Source) -> NodeId {
+        let node = self.nodes.push(Node { name, parent: Some(parent), def, source, children: IndexMap::new() });
+        self.nodes[parent].children.insert(name, node);
+        node
+    }
+
+    /// Sets the text of a node and adds the classes nested in it.
+    fn set_def(&mut self, node: NodeId, def: &'a ast::ClassDef) {
+        self.nodes[node].def = Some(def);
+        self.nodes[node].source = Source::Inline;
+        let mut todo = vec![(node, def)];
+        while let Some((node, def)) = todo.pop() {
+            let ast::ClassBody::Composition { parts, .. } = &def.body else { continue };
+            for element in &parts.elements {
+                if let ast::ElementKind::Class { def: inner, .. } = &element.kind {
+                    let child = self.add_node(inner.name.name, node, Some(inner), Source::Inline);
+                    todo.push((child, inner));
+                }
+            }
+        }
+    }
+
+    pub fn name(&self, node: NodeId) -> Name {
+        self.nodes[node].name
+    }
+
+    pub fn parent(&self, node: NodeId) -> Option<NodeId> {
+        self.nodes[node].parent
+    }
+
+    pub fn qualified_name(&self, node: NodeId) -> Name {
+        let mut parts = Vec::new();
+        let mut at = Some(node);
+        while let Some(n) = at {
+            if n != ROOT {
+                parts.push(self.nodes[n].name.as_str());
+            }
+            at = self.nodes[n].parent;
+        }
+        parts.reverse();
+        Name::new(&parts.join("."))
+    }
+
+    /// The text of a class, parsed now if need be. `None` for the root and for files that could not be read.
+    pub fn def(&mut self, node: NodeId) -> Option<&'a ast::ClassDef> {
+        match std::mem::replace(&mut self.nodes[node].source, Source::Inline) {
+            Source::Inline => {}
+            Source::File(path) => self.load(node, &path),
+            Source::Directory(path) => self.load(node, &format!("{path}/package.mo")),
+        }
+        self.nodes[node].def
+    }
+
+    fn load(&mut self, node: NodeId, path: &str) {
+        let text = match self.files.read(path) {
+            Ok(bytes) => match saltus_syntax::source::decode(path, bytes) {
+                Ok(text) => text,
+                Err(diagnostic) => {
+                    self.diagnostics.push(*diagnostic);
+                    return;
+                }
+            },
+            Err(why) => {
+                self.diagnostics.push(Diagnostic::placeless("file-not-found", format!("cannot read `{path}`: {why}")));
+                return;
+            }
+        };
+        let (definition, file) = self.parse(path, text);
+        let wanted = self.nodes[node].name;
+        match definition.classes.iter().find(|c| c.name.name == wanted).or(definition.classes.first()) {
+            Some(class) => self.set_def(node, class),
+            None => {
+                let span = Span::new(file, 0, 0);
+                let message = format!("`{path}` contains no class, expected `{wanted}`");
+                self.diagnostics.push(Diagnostic::error("unknown-class", span, message));
+            }
+        }
+    }
+
+    /// A class directly inside `node`, without parsing it.
+    pub fn child(&mut self, node: NodeId, name: Name) -> Option<NodeId> {
+        if node == ROOT {
+            return self.top_level(name);
+        }
+        self.def(node);
+        self.nodes[node].children.get(&name).copied()
+    }
+
+    /// Names of all classes directly inside a node.
+    pub fn children(&mut self, node: NodeId) -> Vec<(Name, NodeId)> {
+        self.def(node);
+        self.nodes[node].children.iter().map(|(n, c)| (*n, *c)).collect()
+    }
+
+    fn top_level(&mut self, name: Name) -> Option<NodeId> {
+        if let Some(&node) = self.nodes[ROOT].children.get(&name) {
+            return Some(node);
+        }
+        if self.missing.contains(&name) {
+            return None;
+        }
+        for library in self.libraries.clone() {
+            let text = name.as_str();
+            let dir = format!("{library}/{text}");
+            if self.files.is_file(&format!("{dir}/package.mo")) {
+                return Some(self.add_directory(name, ROOT, dir));
+            }
+            let file = format!("{library}/{text}.mo");
+            if self.files.is_file(&file) {
+                return Some(self.add_node(name, ROOT, None, Source::File(file)));
+            }
+            // `Modelica 4.1.0/package.mo`: the newest version by name.
+            let prefix = format!("{text} ");
+            let entries = self.files.list(&library).unwrap_or_default();
+            let versions = entries.iter().filter(|(n, is_dir)| *is_dir && n.starts_with(&prefix)).map(|(n, _)| n);
+            if let Some(version) = versions.max() {
+                let dir = format!("{library}/{version}");
+                if self.files.is_file(&format!("{dir}/package.mo")) {
+                    return Some(self.add_directory(name, ROOT, dir));
+                }
+            }
+        }
+        self.missing.insert(name);
+        None
+    }
+
+    fn add_directory(&mut self, name: Name, parent: NodeId, dir: String) -> NodeId {
+        let entries = self.files.list(&dir).unwrap_or_default();
+        let node = self.add_node(name, parent, None, Source::Directory(dir.clone()));
+        for (entry, is_dir) in entries {
+            if is_dir {
+                if self.files.is_file(&format!("{dir}/{entry}/package.mo")) {
+                    self.add_directory(Name::new(&entry), node, format!("{dir}/{entry}"));
+                }
+            } else if let Some(class) = entry.strip_suffix(".mo").filter(|c| *c != "package") {
+                self.add_node(Name::new(class), node, None, Source::File(format!("{dir}/{entry}")));
+            }
+        }
+        node
+    }
+
+    /// Names known at the top level, for suggestions.
+    pub fn top_level_names(&self) -> Vec<Name> {
+        self.nodes[ROOT].children.keys().copied().collect()
+    }
+
+    /// The directory of the top-level package that contains `node`, for `modelica://` URIs; `None` for plain sources.
+    pub fn library_dirs(&self) -> &[String] {
+        &self.libraries
+    }
+}
