@@ -1,1 +1,37 @@
-//! saltus
+//! Saltus: compiles Modelica models and simulates them, made for models with discontinuities.
+//!
+//! ```
+//! let mut workspace = saltus::Workspace::new();
+//! workspace.add_source(
+//!     "Decay.mo",
+//!     "model Decay
+//!        Real x(start = 1, fixed = true);
+//!      equation
+//!        der(x) = -x;
+//!      end Decay;",
+//! );
+//! let model = workspace.compile("Decay")?;
+//! let run = model.experiment().stop_time(2.0).tolerance(1e-9).simulate()?;
+//! assert!((run.last("x")? - (-2.0f64).exp()).abs() < 1e-7);
+//! # Ok::<(), saltus::Error>(())
+//! ```
+//!
+//! The stages behind it: text, syntax tree, flat model, structured system, compiled model, run, results. Each is a crate of its own;
+//! this one owns the way through them and the only access to disk, clock and environment.
+
+mod disk;
+mod error;
+pub mod pages;
+mod run;
+mod workspace;
+
+pub use error::{Diagnostics, Error};
+pub use run::{Experiment, Run};
+pub use workspace::{Compiled, Stage, StageTimes, Workspace};
+
+pub use saltus_plot as plot;
+pub use saltus_results as results;
+pub use saltus_syntax::{Diagnostic, Severity};
+
+/// The version of Saltus.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,71 @@
+//! What can go wrong, as one type that prints itself.
+
+use saltus_syntax::{Diagnostic, SourceMap};
+use std::fmt;
+use std::sync::Arc;
+
+/// Messages together with the sources they point into.
+#[derive(Clone)]
+pub struct Diagnostics {
+    pub list: Vec<Diagnostic>,
+    pub(crate) sources: Arc<SourceMap>,
+}
+
+impl Diagnostics {
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(Diagnostic::is_error)
+    }
+
+    /// Codes of the errors, in order.
+    pub fn error_codes(&self) -> Vec<&'static str> {
+        self.list.iter().filter(|d| d.is_error()).map(|d| d.code).collect()
+    }
+
+    /// Line (from 1) of the primary place of a message.
+    pub fn line_of(&self, diagnostic: &Diagnostic) -> Option<u32> {
+        let span = diagnostic.primary.as_ref()?.span;
+        Some(self.sources.line_col(span.file, span.start).line)
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for diagnostic in &self.list {
+            writeln!(f, "{}", saltus_syntax::render::render(diagnostic, &self.sources).trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// An error of Saltus.
+pub enum Error {
+    /// The model is wrong.
+    Model(Diagnostics),
+    /// The run could not be completed; what was computed is in the run.
+    Run(Diagnostics, Box<crate::Run>),
+    /// A name or option given by the caller is wrong.
+    Usage(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Model(d) | Error::Run(d, _) => d.fmt(f),
+            Error::Usage(message) => f.write_str(message),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {}

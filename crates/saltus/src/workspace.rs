@@ -1,0 +1,302 @@
+//! Sources and libraries, and the way from a class name to a compiled model.
+
+use crate::disk::{Disk, RunFiles};
+use crate::error::{Diagnostics, Error};
+use crate::run::Experiment;
+use saltus_codegen::CompiledModel;
+use saltus_flatten::{ClassTree, FileArena, FlattenOptions};
+use saltus_ir::{FlatModel, Value};
+use saltus_model::{Model, ModelInfo};
+use saltus_structure::StructuredSystem;
+use saltus_syntax::{Diagnostic, Name, SourceMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A stage on the way from text to result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    Parse,
+    Flatten,
+    Balanced,
+    Structure,
+    Codegen,
+    Initialise,
+    Simulate,
+}
+
+impl Stage {
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Parse => "parse",
+            Stage::Flatten => "flatten",
+            Stage::Balanced => "balanced",
+            Stage::Structure => "structure",
+            Stage::Codegen => "codegen",
+            Stage::Initialise => "initialise",
+            Stage::Simulate => "simulate",
+        }
+    }
+}
+
+/// Wall-clock seconds of the compile stages.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct StageTimes {
+    pub parse: f64,
+    pub flatten: f64,
+    pub structure: f64,
+    pub codegen: f64,
+    pub n_files: usize,
+}
+
+type Observer = Box<dyn Fn(Stage, f64)>;
+
+/// Model texts and library folders.
+#[derive(Default)]
+pub struct Workspace {
+    libraries: Vec<PathBuf>,
+    sources: Vec<(String, String)>,
+    overrides: Vec<(String, f64)>,
+    observer: Option<Observer>,
+}
+
+/// What flattening gives.
+pub struct Flat {
+    pub model: FlatModel,
+    pub warnings: Diagnostics,
+    pub times: StageTimes,
+}
+
+impl Workspace {
+    pub fn new() -> Workspace {
+        Workspace::default()
+    }
+
+    /// Adds a folder that contains libraries (searched in the order added).
+    pub fn add_library_dir(&mut self, dir: impl Into<PathBuf>) -> &mut Self {
+        self.libraries.push(dir.into());
+        self
+    }
+
+    /// Adds the folders of the environment variable MODELICAPATH.
+    pub fn add_modelicapath(&mut self) -> &mut Self {
+        if let Some(path) = std::env::var_os("MODELICAPATH") {
+            self.libraries.extend(std::env::split_paths(&path));
+        }
+        self
+    }
+
+    /// Makes sure that a library of this name and version can be found on MODELICAPATH.
+    pub fn add_library(&mut self, name: &str, version: &str) -> Result<&mut Self, Error> {
+        if self.libraries.is_empty() {
+            self.add_modelicapath();
+        }
+        for dir in &self.libraries {
+            for folder in [format!("{name} {version}"), name.to_owned()] {
+                if dir.join(&folder).join("package.mo").is_file() || dir.join(format!("{folder}.mo")).is_file() {
+                    return Ok(self);
+                }
+            }
+        }
+        Err(Error::Usage(format!(
+            "library `{name}` {version} was not found: set MODELICAPATH to the folder that contains it"
+        )))
+    }
+
+    /// Adds model text under a name used in messages.
+    pub fn add_source(&mut self, name: impl Into<String>, text: impl Into<String>) -> &mut Self {
+        self.sources.push((name.into(), text.into()));
+        self
+    }
+
+    /// Adds a file; returns the name of its last top-level class.
+    pub fn load_file(&mut self, path: impl AsRef<Path>) -> Result<String, Error> {
+        let path = path.as_ref();
+        let shown = path.display().to_string();
+        let model_error = |diagnostic| Error::Model(Diagnostics { list: vec![diagnostic], sources: Arc::default() });
+        let bytes = crate::disk::read(path).map_err(|why| {
+            model_error(
+                Diagnostic::placeless("file-not-found", format!("cannot read `{shown}`: {why}"))
+                    .help("check the path; the name of a class of a library is written with dots and needs no file"),
+            )
+        })?;
+        let text = saltus_syntax::source::decode(&shown, bytes).map_err(|d| model_error(*d))?;
+        let mut sources = SourceMap::default();
+        let file = sources.add(shown.clone(), text.clone());
+        let parsed = saltus_syntax::parse(file, &text);
+        let last = parsed.definition.classes.last();
+        let Some(last) = last else {
+            let mut list = parsed.diagnostics;
+            if list.is_empty() {
+                list.push(Diagnostic::placeless("unknown-class", format!("`{shown}` contains no class")).help("write a model into it"));
+            }
+            return Err(Error::Model(Diagnostics { list, sources: Arc::new(sources) }));
+        };
+        let within = match &parsed.definition.within {
+            Some(Some(path)) => path.parts.iter().map(|p| format!("{}.", p.name)).collect(),
+            _ => String::new(),
+        };
+        let name = format!("{within}{}", last.name.name);
+        self.sources.push((shown, text));
+        Ok(name)
+    }
+
+    /// Values for parameters that the structure depends on, by component path; others are set on the [`Experiment`].
+    pub fn set_structural(&mut self, path: impl Into<String>, value: f64) -> &mut Self {
+        self.overrides.push((path.into(), value));
+        self
+    }
+
+    /// Called when a stage is finished, with its seconds.
+    pub fn on_stage(&mut self, observer: impl Fn(Stage, f64) + 'static) -> &mut Self {
+        self.observer = Some(Box::new(observer));
+        self
+    }
+
+    pub(crate) fn report(&self, stage: Stage, seconds: f64) {
+        if let Some(observer) = &self.observer {
+            observer(stage, seconds);
+        }
+    }
+
+    /// The syntax trees of the added sources, printed.
+    pub fn print_ast(&self) -> Result<String, Error> {
+        let mut map = SourceMap::default();
+        let mut out = String::new();
+        for (name, text) in &self.sources {
+            let file = map.add(name.clone(), text.clone());
+            let parsed = saltus_syntax::parse(file, text);
+            if parsed.diagnostics.iter().any(Diagnostic::is_error) {
+                return Err(Error::Model(Diagnostics { list: parsed.diagnostics, sources: Arc::new(map) }));
+            }
+            out.push_str(&saltus_syntax::print::print_ast(&parsed.definition));
+        }
+        Ok(out)
+    }
+
+    /// Parses what is needed and flattens a class.
+    pub fn flatten(&self, class: &str) -> Result<Flat, Error> {
+        let arena = FileArena::new();
+        let start = Instant::now();
+        let clock = move || start.elapsed().as_secs_f64();
+        let libraries = self.libraries.iter().map(|l| l.display().to_string()).collect();
+        let disk = Disk;
+        let mut tree = ClassTree::new(&arena, &disk, libraries, &clock);
+        for (name, text) in &self.sources {
+            tree.add_source(name, text.clone());
+        }
+        let failed = tree.diagnostics.iter().any(Diagnostic::is_error);
+        if failed {
+            let list = std::mem::take(&mut tree.diagnostics);
+            return Err(Error::Model(Diagnostics { list, sources: Arc::new(tree.sources) }));
+        }
+        let options = FlattenOptions {
+            overrides: self.overrides.iter().map(|(p, v)| (Name::new(p), Value::Real(*v))).collect(),
+        };
+        let flattened = saltus_flatten::flatten(tree, class, options);
+        let parse = flattened.tree.seconds_parsing;
+        let times = StageTimes {
+            parse,
+            flatten: start.elapsed().as_secs_f64() - parse,
+            n_files: flattened.tree.n_files_parsed,
+            ..StageTimes::default()
+        };
+        let parse_failed = flattened.diagnostics.iter().any(|d| d.code == "syntax-error");
+        if !parse_failed {
+            self.report(Stage::Parse, times.parse);
+        }
+        let diagnostics = Diagnostics { list: flattened.diagnostics, sources: Arc::new(flattened.tree.sources) };
+        match flattened.model {
+            Some(model) => {
+                self.report(Stage::Flatten, times.flatten);
+                Ok(Flat { model, warnings: diagnostics, times })
+            }
+            None => Err(Error::Model(diagnostics)),
+        }
+    }
+
+    /// The structured system of a class.
+    pub fn structure(&self, class: &str) -> Result<(StructuredSystem, Diagnostics, StageTimes), Error> {
+        let Flat { model, mut warnings, mut times } = self.flatten(class)?;
+        let start = Instant::now();
+        let sources = warnings.sources.clone();
+        let structured = saltus_structure::structure(model);
+        times.structure = start.elapsed().as_secs_f64();
+        match structured {
+            Ok((system, notes)) => {
+                self.report(Stage::Balanced, 0.0);
+                self.report(Stage::Structure, times.structure);
+                warnings.list.extend(notes);
+                Ok((system, warnings, times))
+            }
+            Err(list) => {
+                if !list.iter().any(|d| d.code == "unbalanced-model") {
+                    self.report(Stage::Balanced, 0.0);
+                }
+                Err(Error::Model(Diagnostics { list, sources }))
+            }
+        }
+    }
+
+    /// Compiles a class to something that can be simulated.
+    pub fn compile(&self, class: &str) -> Result<Compiled, Error> {
+        let (system, warnings, mut times) = self.structure(class)?;
+        let start = Instant::now();
+        let sources = warnings.sources.clone();
+        let blocks = block_counts(&system);
+        let structural = structural_parameters(&system);
+        let model = saltus_codegen::compile(system, &sources)
+            .map_err(|list| Error::Model(Diagnostics { list, sources: sources.clone() }))?
+            .with_host(Arc::new(RunFiles { libraries: self.libraries.clone() }));
+        times.codegen = start.elapsed().as_secs_f64();
+        self.report(Stage::Codegen, times.codegen);
+        Ok(Compiled { model, sources, warnings, times, blocks, structural })
+    }
+}
+
+fn block_counts(system: &StructuredSystem) -> saltus_results::Blocks {
+    let mut blocks = saltus_results::Blocks::default();
+    for step in &system.event {
+        if let saltus_structure::Step::Block(block) = step {
+            if block.linear {
+                blocks.linear += 1;
+            } else {
+                blocks.nonlinear += 1;
+            }
+            blocks.largest = blocks.largest.max(block.unknowns.len() + block.inner.len());
+        }
+    }
+    blocks
+}
+
+fn structural_parameters(system: &StructuredSystem) -> Vec<(String, &'static str)> {
+    system
+        .flat
+        .variables
+        .iter()
+        .filter_map(|(_, v)| v.structural.map(|why| (v.name.as_str().to_owned(), why)))
+        .collect()
+}
+
+/// A compiled model.
+pub struct Compiled {
+    pub(crate) model: CompiledModel,
+    pub(crate) sources: Arc<SourceMap>,
+    /// Warnings of compilation.
+    pub warnings: Diagnostics,
+    pub times: StageTimes,
+    pub(crate) blocks: saltus_results::Blocks,
+    /// Parameters that were evaluated at compile time, and why.
+    pub structural: Vec<(String, &'static str)>,
+}
+
+impl Compiled {
+    pub fn info(&self) -> &ModelInfo {
+        self.model.info()
+    }
+
+    /// An experiment with the settings of the model's annotation.
+    pub fn experiment(&self) -> Experiment<'_> {
+        Experiment::new(self)
+    }
+}
