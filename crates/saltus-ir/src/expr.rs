@@ -11,7 +11,7 @@ use crate::func::{Function, Local};
 use crate::ids::IdVec;
 use crate::types::{EnumType, ObjectType, RecordType};
 use crate::{Base, EnumId, ExprId, FuncId, LocalId, ObjectId, RecordId, Type, TypeId, VarId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_syntax::Name;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -410,12 +410,57 @@ impl Ir {
     pub fn map_children(&mut self, id: ExprId, mut f: impl FnMut(&mut Ir, ExprId) -> ExprId) -> ExprId {
         let mut expr = self.expr(id).clone();
         let mut changed = false;
-        let mut g = |ir: &mut Ir, e: &mut ExprId| {
-            let new = f(ir, *e);
+        expr.for_each_child_mut(|e| {
+            let new = f(self, *e);
             changed |= new != *e;
             *e = new;
-        };
-        match &mut expr {
+        });
+        if changed {
+            let ty = self.type_id(id);
+            self.add(expr, ty)
+        } else {
+            id
+        }
+    }
+
+    /// The node of a scalar variable.
+    pub fn var(&mut self, var: VarId, base: Base) -> ExprId {
+        self.add_scalar(Expr::Var(var), base)
+    }
+
+    /// The type id of a scalar.
+    pub fn scalar_type(&mut self, base: Base) -> TypeId {
+        self.intern_type(Type::scalar(base))
+    }
+
+    /// Every node reachable from `roots`, each once, children before parents.
+    ///
+    /// Children have smaller ids than their parents because nodes are never changed, so this is the order of ids.
+    pub fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
+        let mut seen: FxHashSet<ExprId> = roots.iter().copied().collect();
+        let mut order: Vec<ExprId> = Vec::with_capacity(2 * roots.len());
+        order.extend(roots);
+        order.sort_unstable();
+        order.dedup();
+        let mut next = 0;
+        while next < order.len() {
+            let id = order[next];
+            next += 1;
+            self.for_each_child(id, |child| {
+                if seen.insert(child) {
+                    order.push(child);
+                }
+            });
+        }
+        order.sort_unstable();
+        order
+    }
+}
+
+impl Expr {
+    /// Calls `f` on each direct child.
+    pub fn for_each_child_mut(&mut self, mut f: impl FnMut(&mut ExprId)) {
+        match self {
             Expr::Real(_)
             | Expr::Integer(_)
             | Expr::Boolean(_)
@@ -425,49 +470,39 @@ impl Ir {
             | Expr::Var(_)
             | Expr::VarArray(_)
             | Expr::Local(_) => {}
-            Expr::Unary(_, a) => g(self, a),
+            Expr::Unary(_, a) => f(a),
             Expr::Binary(_, a, b) => {
-                g(self, a);
-                g(self, b);
+                f(a);
+                f(b);
             }
             Expr::If(c, t, e) => {
-                g(self, c);
-                g(self, t);
-                g(self, e);
+                f(c);
+                f(t);
+                f(e);
             }
-            Expr::Builtin(_, args) | Expr::Call { args, .. } | Expr::Array(args) => {
-                args.iter_mut().for_each(|a| g(self, a))
-            }
-            Expr::Record { fields, .. } => fields.iter_mut().for_each(|a| g(self, a)),
-            Expr::Output { call, .. } => g(self, call),
-            Expr::Leaf { of, .. } => g(self, of),
+            Expr::Builtin(_, args) | Expr::Call { args, .. } | Expr::Array(args) => args.iter_mut().for_each(f),
+            Expr::Record { fields, .. } => fields.iter_mut().for_each(f),
+            Expr::Output { call, .. } => f(call),
+            Expr::Leaf { of, .. } => f(of),
             Expr::Range { start, step, stop } => {
-                g(self, start);
-                if let Some(step) = step {
-                    g(self, step);
-                }
-                g(self, stop);
+                f(start);
+                step.iter_mut().for_each(&mut f);
+                f(stop);
             }
             Expr::Index { base, subs } => {
-                g(self, base);
+                f(base);
                 for sub in subs.iter_mut() {
                     if let Sub::At(e) = sub {
-                        g(self, e);
+                        f(e);
                     }
                 }
             }
-            Expr::Field { base, .. } => g(self, base),
+            Expr::Field { base, .. } => f(base),
             Expr::Comprehension { body, range, .. } | Expr::Reduce { body, range, .. } => {
-                g(self, body);
-                g(self, range);
+                f(body);
+                f(range);
             }
-            Expr::Function { bound, .. } => bound.iter_mut().for_each(|(_, e)| g(self, e)),
-        }
-        if changed {
-            let ty = self.type_id(id);
-            self.add(expr, ty)
-        } else {
-            id
+            Expr::Function { bound, .. } => bound.iter_mut().for_each(|(_, e)| f(e)),
         }
     }
 }

@@ -56,6 +56,9 @@ pub enum FunctionBody {
     External(External),
     /// The constructor of a record: inputs in field order; output 0 is the record.
     Constructor(RecordId),
+    /// Stands for the function-typed input `.0` of the enclosing function, with the inputs and outputs of its
+    /// declared type: a call of it calls the value ([`crate::Expr::Function`]) that the input has.
+    Argument(LocalId),
     /// Declared but being built (recursive functions), or partial: calling it is an error.
     Missing,
 }

@@ -11,6 +11,8 @@ pub mod external;
 pub mod flat;
 pub mod func;
 pub mod ids;
+mod leaves;
+pub mod linear;
 pub mod ops;
 pub mod print;
 pub mod scalar;
