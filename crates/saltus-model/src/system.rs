@@ -27,6 +27,11 @@ pub trait Instance {
     /// The system of the mode that the current values select.
     fn system(&self, values: &Values) -> &Self::System;
 
+    /// Which system that is: equal numbers mean the same states, blocks and crossings. A model with one mode has only 0.
+    fn mode(&self, _values: &Values) -> u32 {
+        0
+    }
+
     /// Time of the next time event strictly after `values.time()`, `f64::INFINITY` if there is none.
     fn next_time_event(&self, values: &Values) -> Result<f64, Fault>;
 
@@ -144,7 +149,12 @@ pub trait System {
 
     /// Exact Jacobian of the residual with respect to the unknowns, dense, column-major (`n*n`). `Ok(false)` if the model has
     /// none and the caller must use differences. Inner values are left as `residual` would leave them.
-    fn jacobian(&self, block: BlockId, values: &mut Values, jacobian: &mut [f64]) -> Result<bool, Fault>;
+    fn jacobian(
+        &self,
+        block: BlockId,
+        values: &mut Values,
+        jacobian: &mut [f64],
+    ) -> Result<bool, Fault>;
 
     /// Recomputes the discrete unknowns and relations of a mixed block from its current Real unknowns.
     fn update_discrete(&self, block: BlockId, values: &mut Values) -> Status;

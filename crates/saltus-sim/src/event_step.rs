@@ -1,0 +1,161 @@
+//! The event step at (t, n), DESIGN 5.4. Nothing else writes `pre`, relations or reinitialised states.
+//!
+//! ```text
+//! pre := v                                   left limits of everything, v⁻
+//! set the flags of sample and clocks due now
+//! repeat
+//!     run the sorted event system            relations and discrete variables are unknowns here and only here
+//!     apply the reinits it asked for         x⁺
+//!     if nothing changed: stop               no reinit moved a state, every discrete slot equals its pre
+//!     pre := v                               for all slots at once; n := n + 1
+//! reset the flags
+//! ```
+//! Every line has a test in `tests/event_step.rs`.
+
+use crate::error::{Oscillation, Phase, SimError};
+use crate::point::Mode;
+use saltus_model::{Instance, ScheduleKind, Site, Slot, System, Values};
+use saltus_solve::{Accuracy, Guess, Tolerances};
+
+/// Passes of the event iteration. Models need a handful; a row of n elements that trigger each other needs n.
+const ITERATIONS_MAX: u32 = 1000;
+/// Passes whose values an error shows.
+const SHOWN: usize = 6;
+
+/// Whether `sample` flags and clock ticks take part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TimeFlags {
+    /// Those due now are set.
+    Due,
+    /// The event goes on at the same instant; they have had their turn.
+    Spent,
+}
+
+/// What an event step did.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EventStep {
+    pub(crate) iterations: u32,
+    /// States that a `reinit` gave a new value.
+    pub(crate) reinitialised: Vec<Slot>,
+    pub(crate) terminate: Option<(Site, String)>,
+    pub(crate) messages: Vec<(Site, String)>,
+}
+
+/// Carries out the event at `values.time()`. Before: `values.v` are the left limits. After: the right limits.
+pub(crate) fn event_step<I: Instance>(
+    instance: &mut I,
+    mode: &mut Mode,
+    values: &mut Values,
+    tolerances: Tolerances,
+    flags: TimeFlags,
+) -> Result<EventStep, SimError> {
+    let mut step = EventStep::default();
+    values.pre.copy_from_slice(&values.v);
+    if flags == TimeFlags::Due {
+        instance.set_time_flags(values);
+    }
+    mode.driver.forget_factors();
+    loop {
+        step.iterations += 1;
+        run_event_system(instance, mode, values, tolerances)?;
+        let moved = apply_actions(values, &mut step);
+        if !moved && discrete_unchanged(instance, values) {
+            break;
+        }
+        if step.iterations == ITERATIONS_MAX {
+            return Err(oscillation(instance, mode, values, tolerances));
+        }
+        values.pre.copy_from_slice(&values.v);
+    }
+    instance.clear_time_flags(values);
+    mode.driver.forget_factors();
+    Ok(step)
+}
+
+fn run_event_system<I: Instance>(
+    instance: &mut I,
+    mode: &mut Mode,
+    values: &mut Values,
+    tolerances: Tolerances,
+) -> Result<(), SimError> {
+    if instance.mode(values) != mode.number {
+        *mode = Mode::enter(instance, values, tolerances);
+    }
+    let system = instance.system(values);
+    values.actions.reinits.clear();
+    mode.driver
+        .run(
+            system,
+            ScheduleKind::Event,
+            values,
+            Accuracy::Tight,
+            Guess::Current,
+        )
+        .map_err(|error| SimError::Evaluation {
+            time: values.time(),
+            phase: Phase::Event,
+            error,
+        })
+}
+
+/// Carries out what the pass asked for; true if a state moved.
+fn apply_actions(values: &mut Values, step: &mut EventStep) -> bool {
+    let mut moved = false;
+    for (slot, value) in std::mem::take(&mut values.actions.reinits) {
+        if values.get(slot) != value {
+            moved = true;
+            values.set(slot, value);
+            if !step.reinitialised.contains(&slot) {
+                step.reinitialised.push(slot);
+            }
+        }
+    }
+    step.messages.append(&mut values.actions.messages);
+    if let Some(terminate) = values.actions.terminate.take() {
+        step.terminate.get_or_insert(terminate);
+    }
+    moved
+}
+
+fn discrete_unchanged<I: Instance>(instance: &I, values: &Values) -> bool {
+    let same = |slot: &Slot| {
+        let (now, before) = (values.v[slot.index()], values.pre[slot.index()]);
+        now == before || now.is_nan() && before.is_nan()
+    };
+    instance.system(values).discrete_slots().iter().all(same)
+}
+
+/// Runs a few more passes to show what changes and how.
+fn oscillation<I: Instance>(
+    instance: &mut I,
+    mode: &mut Mode,
+    values: &mut Values,
+    tolerances: Tolerances,
+) -> SimError {
+    let slots: Vec<Slot> = instance.system(values).discrete_slots().to_vec();
+    let mut histories: Vec<Vec<f64>> = vec![Vec::new(); slots.len()];
+    let mut ignored = EventStep::default();
+    for _ in 0..SHOWN {
+        for (history, slot) in histories.iter_mut().zip(&slots) {
+            history.push(values.get(*slot));
+        }
+        values.pre.copy_from_slice(&values.v);
+        if run_event_system(instance, mode, values, tolerances).is_err() {
+            break;
+        }
+        apply_actions(values, &mut ignored);
+    }
+    let oscillating = (slots.into_iter().zip(histories))
+        .filter(|(_, values)| values.windows(2).any(|pair| pair[0] != pair[1]))
+        .map(|(slot, values)| Oscillation { slot, values })
+        .chain(ignored.reinitialised.iter().map(|slot| Oscillation {
+            slot: *slot,
+            values: vec![values.get(*slot)],
+        }))
+        .collect();
+    SimError::EventIteration {
+        time: values.time(),
+        iterations: ITERATIONS_MAX,
+        oscillating,
+    }
+}

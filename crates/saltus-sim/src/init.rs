@@ -1,0 +1,109 @@
+//! Initial values: bind, solve the initial system, by homotopy if the direct way fails.
+//!
+//! Comes in: an instance and overrides. Goes out: values that fulfil the initial system, with `initial()` already false, ready
+//! for the event iteration at the start time. Homotopy: λ goes from 0 (the simplified model) to 1 (the actual one) with a
+//! step that adapts; it is used only where the direct solve fails, and said in the log.
+
+use crate::error::{Phase, SimError};
+use crate::options::Options;
+use crate::point::Mode;
+use crate::record::{NoteRecord, Recorder};
+use saltus_model::{Instance, ScheduleKind, Slot, Values};
+use saltus_solve::{Accuracy, Guess, SolveError, Tolerances};
+
+/// First and largest step of λ.
+const HOMOTOPY_STEP_FIRST: f64 = 0.1;
+const HOMOTOPY_STEP_MAX: f64 = 0.5;
+/// Below this step of λ the continuation has failed.
+const HOMOTOPY_STEP_MIN: f64 = 1e-5;
+
+pub(crate) fn initialise<I: Instance>(
+    instance: &mut I,
+    options: &Options,
+    tolerances: Tolerances,
+    recorder: &mut dyn Recorder,
+) -> Result<(Mode, Values), SimError> {
+    let mut values = instance
+        .bind(options.start_time, &options.overrides)
+        .map_err(SimError::Bind)?;
+    values.v[0] = options.start_time;
+    values.pre[0] = options.start_time;
+    set_flag(&mut values, instance.info().initial, 1.0);
+    set_flag(&mut values, instance.info().homotopy, 1.0);
+    let mut mode = Mode::enter(instance, &values, tolerances);
+    let start = values.clone();
+    let solved = solve(instance, &mut mode, &mut values);
+    if let Err(error) = solved {
+        let failed = SimError::Evaluation {
+            time: options.start_time,
+            phase: Phase::Initial,
+            error,
+        };
+        let Some(lambda) = instance.info().homotopy else {
+            return Err(failed);
+        };
+        values = start;
+        let Some(steps) = continuation(instance, &mut mode, &mut values, lambda) else {
+            return Err(failed);
+        };
+        recorder.note(&NoteRecord::Homotopy { steps });
+    }
+    set_flag(&mut values, instance.info().initial, 0.0);
+    mode.driver.forget_factors();
+    mode.driver.accept(instance.system(&values), &values);
+    Ok((mode, values))
+}
+
+/// Sets a slot on both sides, so that it is no change of its own.
+pub(crate) fn set_flag(values: &mut Values, slot: Option<Slot>, value: f64) {
+    if let Some(slot) = slot {
+        values.v[slot.index()] = value;
+        values.pre[slot.index()] = value;
+    }
+}
+
+fn solve<I: Instance>(
+    instance: &I,
+    mode: &mut Mode,
+    values: &mut Values,
+) -> Result<(), SolveError> {
+    let system = instance.system(values);
+    values.actions.reinits.clear();
+    mode.driver.run(
+        system,
+        ScheduleKind::Initial,
+        values,
+        Accuracy::Tight,
+        Guess::Current,
+    )
+}
+
+/// Follows the solution from λ = 0 to λ = 1; the number of solves, or `None` if it got stuck.
+fn continuation<I: Instance>(
+    instance: &I,
+    mode: &mut Mode,
+    values: &mut Values,
+    slot: Slot,
+) -> Option<u32> {
+    set_flag(values, Some(slot), 0.0);
+    solve(instance, mode, values).ok()?;
+    let (mut lambda, mut step, mut solves) = (0.0f64, HOMOTOPY_STEP_FIRST, 1);
+    while lambda < 1.0 {
+        let next = (lambda + step).min(1.0);
+        let good = values.clone();
+        mode.driver.accept(instance.system(values), values);
+        set_flag(values, Some(slot), next);
+        solves += 1;
+        if solve(instance, mode, values).is_ok() {
+            lambda = next;
+            step = (2.0 * step).min(HOMOTOPY_STEP_MAX);
+        } else {
+            *values = good;
+            step *= 0.5;
+            if step < HOMOTOPY_STEP_MIN {
+                return None;
+            }
+        }
+    }
+    Some(solves)
+}

@@ -1,0 +1,127 @@
+//! What the user chooses for one run, and what the outside world provides.
+
+use saltus_model::{Experiment, Slot};
+use saltus_solve::SolverName;
+use std::sync::atomic::AtomicBool;
+
+/// Where rows are written between events.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum OutputGrid {
+    /// Every so many seconds, and at the end.
+    Interval(f64),
+    /// This many intervals of equal length.
+    Intervals(u32),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    pub start_time: f64,
+    pub stop_time: f64,
+    pub tolerance: f64,
+    pub output: OutputGrid,
+    pub solver: SolverName,
+    /// Largest step size the integrator may take; `None`: a tenth of the span.
+    pub step_size_max: Option<f64>,
+    /// Stop with an error after so many seconds on the environment's clock.
+    pub wall_seconds_max: Option<f64>,
+    /// False: relations follow their functions during the steps and nothing is located (`--no-events`).
+    pub events: bool,
+    /// Values of parameters and start values.
+    pub overrides: Vec<(Slot, f64)>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options::from(Experiment::default())
+    }
+}
+
+impl From<Experiment> for Options {
+    fn from(experiment: Experiment) -> Options {
+        Options {
+            start_time: experiment.start_time,
+            stop_time: experiment.stop_time,
+            tolerance: experiment.tolerance,
+            output: match experiment.interval {
+                Some(interval) => OutputGrid::Interval(interval),
+                None => OutputGrid::Intervals(500),
+            },
+            solver: SolverName::Auto,
+            step_size_max: None,
+            wall_seconds_max: None,
+            events: true,
+            overrides: Vec::new(),
+        }
+    }
+}
+
+/// An option without meaning.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum OptionError {
+    /// Start and stop must be finite, and stop not before start.
+    Times {
+        start: f64,
+        stop: f64,
+    },
+    /// Between 1e-14 and 1.
+    Tolerance(f64),
+    /// Positive and finite, at most [`Options::ROWS_MAX`] rows.
+    Output(OutputGrid),
+    StepSizeMax(f64),
+}
+
+impl Options {
+    /// Rows that a grid may ask for.
+    pub const ROWS_MAX: f64 = 1e9;
+    pub const TOLERANCE_MIN: f64 = 1e-14;
+
+    pub fn check(&self) -> Result<(), OptionError> {
+        let (start, stop) = (self.start_time, self.stop_time);
+        if !(start.is_finite() && stop.is_finite() && stop >= start) {
+            return Err(OptionError::Times { start, stop });
+        }
+        if !(self.tolerance >= Options::TOLERANCE_MIN && self.tolerance <= 1.0) {
+            return Err(OptionError::Tolerance(self.tolerance));
+        }
+        let grid_fits = match self.output {
+            OutputGrid::Interval(interval) => {
+                interval > 0.0
+                    && interval.is_finite()
+                    && (stop - start) / interval <= Options::ROWS_MAX
+            }
+            OutputGrid::Intervals(n) => n > 0,
+        };
+        if !grid_fits {
+            return Err(OptionError::Output(self.output));
+        }
+        match self.step_size_max {
+            Some(size) if !(size > 0.0) => Err(OptionError::StepSizeMax(size)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Seconds from any fixed instant. The simulator has no clock of its own.
+pub trait Clock {
+    fn seconds(&self) -> f64;
+}
+
+impl<F: Fn() -> f64> Clock for F {
+    fn seconds(&self) -> f64 {
+        self()
+    }
+}
+
+/// What the simulator may ask the outside world.
+#[derive(Clone, Copy, Default)]
+pub struct Environment<'a> {
+    pub clock: Option<&'a dyn Clock>,
+    /// Set by another thread to end the run.
+    pub cancel: Option<&'a AtomicBool>,
+}
+
+impl Environment<'_> {
+    pub(crate) fn seconds(&self) -> Option<f64> {
+        self.clock.map(Clock::seconds)
+    }
+}

@@ -1,0 +1,247 @@
+//! Evaluation of the model at one point: scatter states into the value array, run schedules, gather.
+
+use saltus_model::{Instance, ModelInfo, ScheduleKind, SlotRole, StateSlots, System, Values};
+use saltus_solve::{
+    Accuracy, CrossingFunctions, Driver, Guess, Integrator, Problem, SignRule, SolveError,
+};
+
+pub(crate) fn scatter(states: &[StateSlots], t: f64, x: &[f64], values: &mut Values) {
+    values.v[0] = t;
+    for (state, x) in states.iter().zip(x) {
+        values.v[state.value.index()] = *x;
+    }
+}
+
+pub(crate) fn gather(states: &[StateSlots], values: &Values, x: &mut [f64]) {
+    for (state, x) in states.iter().zip(x) {
+        *x = values.v[state.value.index()];
+    }
+}
+
+pub(crate) fn gather_derivatives(
+    states: &[StateSlots],
+    values: &Values,
+    dx: &mut [f64],
+) -> Result<(), SolveError> {
+    for (state, dx) in states.iter().zip(dx) {
+        *dx = values.v[state.derivative.index()];
+        if !dx.is_finite() {
+            return Err(SolveError::NonFinite {
+                slot: state.derivative,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The side rules of a system's crossings.
+pub(crate) fn sign_rules<S: System>(system: &S) -> Vec<SignRule> {
+    system
+        .crossings()
+        .iter()
+        .map(|c| SignRule {
+            rising: c.rising,
+            closed: c.closed,
+        })
+        .collect()
+}
+
+/// Runs the three continuous schedules at the point in the value array.
+pub(crate) fn evaluate_all<S: System>(
+    system: &S,
+    driver: &mut Driver,
+    values: &mut Values,
+    accuracy: Accuracy,
+    guess: Guess,
+) -> Result<(), SolveError> {
+    for kind in [
+        ScheduleKind::Derivatives,
+        ScheduleKind::Crossings,
+        ScheduleKind::Outputs,
+    ] {
+        driver.run(system, kind, values, accuracy, guess)?;
+    }
+    Ok(())
+}
+
+/// Slots that must be finite at accepted points.
+pub(crate) fn continuous_slots(info: &ModelInfo) -> Vec<usize> {
+    let continuous = |role| {
+        matches!(
+            role,
+            SlotRole::State | SlotRole::Derivative | SlotRole::Algebraic
+        )
+    };
+    (0..info.slots.len())
+        .filter(|&i| continuous(info.slots[i].role))
+        .collect()
+}
+
+/// The states of one mode as an initial value problem.
+pub(crate) struct ModelProblem<'a, S> {
+    pub(crate) system: &'a S,
+    pub(crate) driver: &'a mut Driver,
+    pub(crate) values: &'a mut Values,
+    pub(crate) relations: Relations<'a>,
+}
+
+/// How relations behave between events.
+pub(crate) enum Relations<'a> {
+    /// They keep their values.
+    Held,
+    /// They follow their functions (`--no-events`).
+    Following {
+        rules: &'a [SignRule],
+        r: &'a mut [f64],
+    },
+}
+
+/// Evaluations of one point for relations that follow; relations that still change then keep their last value.
+const FOLLOW_MAX: usize = 4;
+
+impl<S: System> ModelProblem<'_, S> {
+    fn at(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        dx: &mut [f64],
+        accuracy: Accuracy,
+    ) -> Result<(), SolveError> {
+        let states = self.system.states();
+        scatter(states, t, x, self.values);
+        self.driver.run(
+            self.system,
+            ScheduleKind::Derivatives,
+            self.values,
+            accuracy,
+            Guess::Accepted,
+        )?;
+        if let Relations::Following { rules, r } = &mut self.relations {
+            for _ in 0..FOLLOW_MAX {
+                self.driver.run(
+                    self.system,
+                    ScheduleKind::Crossings,
+                    self.values,
+                    accuracy,
+                    Guess::Accepted,
+                )?;
+                self.system.eval_crossings(self.values, r)?;
+                let mut changed = false;
+                for ((crossing, rule), r) in self
+                    .system
+                    .crossings()
+                    .iter()
+                    .zip(rules.iter())
+                    .zip(r.iter())
+                {
+                    let now = f64::from(u8::from(rule.holds(*r)));
+                    changed |= self.values.get(crossing.relation) != now;
+                    self.values.set(crossing.relation, now);
+                }
+                if !changed {
+                    break;
+                }
+                self.driver.run(
+                    self.system,
+                    ScheduleKind::Derivatives,
+                    self.values,
+                    accuracy,
+                    Guess::Accepted,
+                )?;
+            }
+        }
+        self.values.actions.messages.clear();
+        gather_derivatives(states, self.values, dx)
+    }
+}
+
+impl<S: System> Problem for ModelProblem<'_, S> {
+    fn n_states(&self) -> usize {
+        self.system.states().len()
+    }
+
+    fn derivatives(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), SolveError> {
+        self.at(t, x, dx, Accuracy::Trial)
+    }
+
+    fn derivatives_precise(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), SolveError> {
+        self.at(t, x, dx, Accuracy::Tight)
+    }
+
+    fn pattern(&self) -> Option<&[Vec<u32>]> {
+        self.system.state_pattern()
+    }
+}
+
+/// The crossing functions along the interpolant of the last step.
+pub(crate) struct StepCrossings<'a, S> {
+    pub(crate) system: &'a S,
+    pub(crate) driver: &'a mut Driver,
+    pub(crate) values: &'a mut Values,
+    pub(crate) integrator: &'a Integrator,
+    pub(crate) x: &'a mut [f64],
+    /// No function needs more than states and time.
+    pub(crate) affine_only: bool,
+}
+
+impl<S: System> CrossingFunctions for StepCrossings<'_, S> {
+    fn n_functions(&self) -> usize {
+        self.system.crossings().len()
+    }
+
+    fn evaluate(&mut self, t: f64, out: &mut [f64]) -> Result<(), SolveError> {
+        self.integrator.interpolate(t, self.x);
+        scatter(self.system.states(), t, self.x, self.values);
+        if !self.affine_only {
+            for kind in [ScheduleKind::Derivatives, ScheduleKind::Crossings] {
+                self.driver.run(
+                    self.system,
+                    kind,
+                    self.values,
+                    Accuracy::Tight,
+                    Guess::Accepted,
+                )?;
+            }
+        }
+        self.system.eval_crossings(self.values, out)?;
+        match out.iter().position(|r| r.is_nan()) {
+            None => Ok(()),
+            Some(i) => Err(SolveError::NonFinite {
+                slot: self.system.crossings()[i].relation,
+            }),
+        }
+    }
+
+    fn is_affine(&self, index: usize) -> bool {
+        self.system.crossings()[index].class == saltus_model::CrossingClass::Affine
+    }
+}
+
+/// The parts of a run that belong to the mode in use.
+pub(crate) struct Mode {
+    pub(crate) number: u32,
+    pub(crate) driver: Driver,
+    pub(crate) rules: Vec<SignRule>,
+    pub(crate) affine_only: bool,
+}
+
+impl Mode {
+    pub(crate) fn enter<I: Instance>(
+        instance: &I,
+        values: &Values,
+        tolerances: saltus_solve::Tolerances,
+    ) -> Mode {
+        let system = instance.system(values);
+        let mut driver = Driver::new(system, instance.info(), tolerances);
+        driver.accept(system, values);
+        Mode {
+            number: instance.mode(values),
+            driver,
+            rules: sign_rules(system),
+            affine_only: system
+                .crossings()
+                .iter()
+                .all(|c| c.class == saltus_model::CrossingClass::Affine),
+        }
+    }
+}

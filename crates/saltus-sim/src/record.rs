@@ -1,0 +1,148 @@
+//! What a run hands out: rows, events, notes, statistics.
+
+use saltus_model::{Site, Slot, Values};
+use saltus_solve::BlockNote;
+
+/// Receives a run as it is computed. Both sides of an event are rows of equal time.
+pub trait Recorder {
+    fn row(&mut self, values: &Values, kind: RowKind);
+
+    fn event(&mut self, event: &EventRecord);
+
+    /// Warnings and printed text of the model.
+    fn message(&mut self, _time: f64, _site: Site, _text: &str) {}
+
+    /// Something the user should know about how a result came about.
+    fn note(&mut self, _note: &NoteRecord) {}
+}
+
+/// A recorder that keeps nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Recorder for Silent {
+    fn row(&mut self, _values: &Values, _kind: RowKind) {}
+
+    fn event(&mut self, _event: &EventRecord) {}
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowKind {
+    /// After initialisation.
+    Initial,
+    /// A point of the output grid.
+    Grid,
+    BeforeEvent,
+    AfterEvent,
+    /// End of the run.
+    Final,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EventKind {
+    Initial,
+    Time,
+    State,
+    Terminal,
+    /// A crossing function came to zero and turned back.
+    Touch,
+}
+
+impl EventKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EventKind::Initial => "initial",
+            EventKind::Time => "time",
+            EventKind::State => "state",
+            EventKind::Terminal => "terminal",
+            EventKind::Touch => "touch",
+        }
+    }
+}
+
+/// A relation that made an event happen.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cause {
+    /// Index into the crossings of the mode's system.
+    pub crossing: usize,
+    pub relation: Slot,
+    pub site: Site,
+    /// The relation in model terms.
+    pub text: String,
+    /// The crossing function just before and at the event.
+    pub value_left: f64,
+    pub value_right: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ChangedValue {
+    pub slot: Slot,
+    pub before: f64,
+    pub after: f64,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct EventRecord {
+    pub time: f64,
+    pub kind: EventKind,
+    /// How the time was found: `chandrupatla`, `calendar`.
+    pub method: &'static str,
+    pub causes: Vec<Cause>,
+    /// Discrete variables, relations and reinitialised states that differ on the two sides.
+    pub changed: Vec<ChangedValue>,
+    /// Passes of the event iteration.
+    pub iterations: u32,
+    /// Evaluations of the crossing functions to isolate and locate it.
+    pub evaluations: u64,
+    /// The integrator had to restart.
+    pub restarted: bool,
+    pub mode: u32,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum NoteRecord {
+    /// A rank-deficient block was solved by its minimum-norm solution.
+    MinimumNorm { time: f64, note: BlockNote },
+    /// The initial system was solved by homotopy in so many steps, because the direct solve failed.
+    Homotopy { steps: u32 },
+    /// The automatic solver went over to the implicit method.
+    Stiff { time: f64 },
+}
+
+/// The statistics of DESIGN 6 that the simulator knows.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RunStatistics {
+    pub seconds_initialize: f64,
+    pub seconds_simulate: f64,
+    pub states: usize,
+    pub crossing_functions: usize,
+    pub blocks_linear: usize,
+    pub blocks_nonlinear: usize,
+    pub blocks_largest: usize,
+    pub modes_structured: u64,
+    /// Method in use at the end.
+    pub solver: &'static str,
+    pub steps: u64,
+    pub steps_rejected: u64,
+    pub rhs_evaluations: u64,
+    pub jacobians: u64,
+    pub factorizations: u64,
+    pub events_time: u64,
+    pub events_state: u64,
+    /// Events raised by accepted steps (state sets); none yet.
+    pub events_step: u64,
+    pub event_iterations: u64,
+    pub sliding_segments: u64,
+    pub zeno_points: u64,
+    pub touches: u64,
+    pub restarts: u64,
+}
+
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RunSummary {
+    /// Last time for which a row was recorded.
+    pub time_reached: f64,
+    /// The model ended the run with `terminate`.
+    pub terminated: Option<(Site, String)>,
+    pub statistics: RunStatistics,
+}

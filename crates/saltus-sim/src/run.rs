@@ -1,0 +1,897 @@
+//! The run as a sequence of continuous segments and events.
+//!
+//! ```text
+//! Initialising ─→ Continuous ⇄ AtEvent ─→ Finished
+//! ```
+//! *Continuous*: take a step that does not pass the next time event; find the first change of a relation on its interpolant; write
+//! the grid points before it. *AtEvent*: left limits from the interpolant, row, event step, consistent restart, right limits, row;
+//! the integrator restarts only if the motion has changed, otherwise the rest of the step's interpolant is searched on.
+
+use crate::calendar::Grid;
+use crate::error::{Phase, RunFailure, SimError};
+use crate::event_step::{EventStep, TimeFlags, event_step};
+use crate::init::{initialise, set_flag};
+use crate::options::{Environment, Options};
+use crate::point::{
+    Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all, gather, scatter,
+};
+use crate::record::{
+    Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
+};
+use crate::restart::{must_restart, settle};
+use crate::watch::Watch;
+use saltus_model::{Fault, Instance, Site, System, Values};
+use saltus_solve::roots::Change;
+use saltus_solve::scale::time_resolution;
+use saltus_solve::{
+    Accuracy, Guess, Integrator, Isolation, Located, SolveError, StepError, StepLimits, Tolerances,
+    first_crossing,
+};
+use std::sync::atomic::Ordering;
+
+/// Without a limit of the user a step covers at most this part of the span.
+const STEP_OF_SPAN_MAX: f64 = 0.1;
+
+/// Simulates a model. On failure the rows up to the last accepted step have been recorded.
+pub fn simulate<I: Instance>(
+    instance: &mut I,
+    options: &Options,
+    environment: &Environment<'_>,
+    recorder: &mut dyn Recorder,
+) -> Result<RunSummary, RunFailure> {
+    let mut summary = RunSummary {
+        time_reached: options.start_time,
+        ..RunSummary::default()
+    };
+    if let Err(error) = options.check() {
+        return Err(RunFailure {
+            error: SimError::Options(error),
+            summary,
+        });
+    }
+    let tolerances = Tolerances::new(options.tolerance);
+    let seconds_start = environment.seconds();
+    let (mode, values) = match initialise(instance, options, tolerances, recorder) {
+        Ok(initial) => initial,
+        Err(error) => {
+            summary.statistics.seconds_initialize = elapsed(environment, seconds_start);
+            return Err(RunFailure { error, summary });
+        }
+    };
+    let mut run = Run::new(
+        instance,
+        options,
+        environment,
+        recorder,
+        mode,
+        values,
+        summary,
+        seconds_start,
+    );
+    let result = run.run();
+    let summary = run.finish_summary();
+    match result {
+        Ok(()) => Ok(summary),
+        Err(error) => Err(RunFailure { error, summary }),
+    }
+}
+
+fn elapsed(environment: &Environment<'_>, since: Option<f64>) -> f64 {
+    match (environment.seconds(), since) {
+        (Some(now), Some(since)) => now - since,
+        _ => 0.0,
+    }
+}
+
+/// Where the run stands.
+enum State {
+    /// The initial system is solved; the event iteration at the start time is next.
+    Initialising,
+    Continuous,
+    AtEvent(Occasion),
+    Finished,
+}
+
+/// Why an event happens.
+enum Occasion {
+    Time { time: f64 },
+    State { located: Located },
+    Terminal,
+}
+
+struct Run<'a, I: Instance> {
+    instance: &'a mut I,
+    options: &'a Options,
+    environment: &'a Environment<'a>,
+    recorder: &'a mut dyn Recorder,
+    tolerances: Tolerances,
+    mode: Mode,
+    /// The mode for which integrator and work space were made.
+    entered: u32,
+    values: Values,
+    /// Left limits of the present event.
+    before: Vec<f64>,
+    integrator: Integrator,
+    isolation: Isolation,
+    /// What each relation holds between events.
+    truth: Vec<bool>,
+    watch: Watch,
+    grid: Grid,
+    x: Vec<f64>,
+    r: Vec<f64>,
+    finite: Vec<usize>,
+    /// Events up to here have been handled.
+    cursor: f64,
+    next_time_event: f64,
+    last_row: Option<(f64, RowKind)>,
+    warned: Vec<Site>,
+    evaluations_seen: u64,
+    stiff_noted: bool,
+    summary: RunSummary,
+    seconds_start: Option<f64>,
+    seconds_initialised: Option<f64>,
+    wall_checks: u32,
+}
+
+impl<'a, I: Instance> Run<'a, I> {
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "called once, by `simulate`, with what it has just made"
+    )]
+    fn new(
+        instance: &'a mut I,
+        options: &'a Options,
+        environment: &'a Environment<'a>,
+        recorder: &'a mut dyn Recorder,
+        mode: Mode,
+        values: Values,
+        mut summary: RunSummary,
+        seconds_start: Option<f64>,
+    ) -> Run<'a, I> {
+        let system = instance.system(&values);
+        let n = system.states().len();
+        let n_crossings = system.crossings().len();
+        let tolerances = Tolerances::new(options.tolerance);
+        summary.statistics.modes_structured = 1;
+        let finite = continuous_slots(instance.info());
+        Run {
+            tolerances,
+            integrator: new_integrator(instance, options, tolerances, &values),
+            isolation: Isolation::new(n_crossings),
+            truth: vec![false; n_crossings],
+            watch: Watch::new(options.stop_time - options.start_time, n_crossings),
+            grid: Grid::new(options),
+            x: vec![0.0; n],
+            r: vec![0.0; n_crossings],
+            finite,
+            cursor: options.start_time,
+            next_time_event: f64::INFINITY,
+            warned: Vec::new(),
+            evaluations_seen: 0,
+            stiff_noted: false,
+            before: values.v.clone(),
+            instance,
+            options,
+            environment,
+            recorder,
+            entered: mode.number,
+            mode,
+            values,
+            last_row: None,
+            summary,
+            seconds_start,
+            seconds_initialised: None,
+            wall_checks: 0,
+        }
+    }
+
+    fn run(&mut self) -> Result<(), SimError> {
+        let mut state = State::Initialising;
+        loop {
+            state = match state {
+                State::Initialising => self.start()?,
+                State::Continuous => self.advance()?,
+                State::AtEvent(occasion) => self.event(occasion)?,
+                State::Finished => return Ok(()),
+            };
+        }
+    }
+
+    // --- Initialising -----------------------------------------------------------------------------------------------
+
+    fn start(&mut self) -> Result<State, SimError> {
+        let t = self.options.start_time;
+        self.before.copy_from_slice(&self.values.v);
+        let step = event_step(
+            self.instance,
+            &mut self.mode,
+            &mut self.values,
+            self.tolerances,
+            TimeFlags::Due,
+        )?;
+        self.right_limits()?;
+        self.row(RowKind::Initial);
+        let terminate = step.terminate.clone();
+        self.record_event(t, EventKind::Initial, Vec::new(), &step, false);
+        self.seconds_initialised = self.environment.seconds();
+        self.enter_mode_if_changed();
+        self.read_truth();
+        self.schedule_time_event()?;
+        if terminate.is_some() {
+            self.summary.terminated = terminate;
+            return Ok(State::Finished);
+        }
+        if t >= self.options.stop_time {
+            return Ok(State::AtEvent(Occasion::Terminal));
+        }
+        self.begin_segment()?;
+        Ok(State::Continuous)
+    }
+
+    // --- Continuous -------------------------------------------------------------------------------------------------
+
+    fn advance(&mut self) -> Result<State, SimError> {
+        self.check_outside()?;
+        if self.cursor >= self.integrator.time() {
+            self.take_step()?;
+        }
+        let end = self.integrator.time();
+        let target = end.min(self.next_time_event);
+        if let Some(located) = self.find_event(self.cursor, target)? {
+            let clear_until = located.t_left;
+            if let Some(earlier) = self.write_grid(self.cursor, clear_until)? {
+                return Ok(State::AtEvent(Occasion::State { located: earlier }));
+            }
+            return Ok(State::AtEvent(Occasion::State { located }));
+        }
+        if let Some(located) = self.write_grid(self.cursor, target)? {
+            return Ok(State::AtEvent(Occasion::State { located }));
+        }
+        self.cursor = target;
+        if target >= self.next_time_event {
+            return Ok(State::AtEvent(Occasion::Time { time: target }));
+        }
+        self.complete_step(target)?;
+        if target >= self.options.stop_time {
+            return Ok(State::AtEvent(Occasion::Terminal));
+        }
+        if !self.options.events
+            && let Some(located) = self.changed_at_step_end(target)?
+        {
+            return Ok(State::AtEvent(Occasion::State { located }));
+        }
+        Ok(State::Continuous)
+    }
+
+    /// Cancel flag and wall clock; the clock is asked at every 16th call.
+    fn check_outside(&mut self) -> Result<(), SimError> {
+        let time = self.cursor;
+        if self
+            .environment
+            .cancel
+            .is_some_and(|flag| flag.load(Ordering::Relaxed))
+        {
+            return Err(SimError::Cancelled { time });
+        }
+        self.wall_checks = self.wall_checks.wrapping_add(1);
+        if let Some(limit) = self.options.wall_seconds_max
+            && self.wall_checks.is_multiple_of(16)
+        {
+            let seconds = elapsed(self.environment, self.seconds_start);
+            if seconds > limit {
+                return Err(SimError::WallClock { time, seconds });
+            }
+        }
+        Ok(())
+    }
+
+    fn limits(&self) -> StepLimits {
+        let span = self.options.stop_time - self.options.start_time;
+        let by_user = self
+            .options
+            .step_size_max
+            .unwrap_or(STEP_OF_SPAN_MAX * span);
+        let by_model = self.instance.step_size_max(&self.values);
+        // Without states nothing but the grid says how fast anything changes.
+        let by_grid = if self.x.is_empty() {
+            self.grid.interval()
+        } else {
+            f64::INFINITY
+        };
+        StepLimits {
+            time_end: self.next_time_event.min(self.options.stop_time),
+            step_size_max: by_user.min(by_model).min(by_grid),
+        }
+    }
+
+    fn take_step(&mut self) -> Result<(), SimError> {
+        let limits = self.limits();
+        let system = self.instance.system(&self.values);
+        let relations = match self.options.events {
+            true => Relations::Held,
+            false => Relations::Following {
+                rules: &self.mode.rules,
+                r: &mut self.r,
+            },
+        };
+        let mut problem = ModelProblem {
+            system,
+            driver: &mut self.mode.driver,
+            values: &mut self.values,
+            relations,
+        };
+        let result = self.integrator.step(&mut problem, limits);
+        if !self.stiff_noted && self.integrator.statistics().stiff_switches > 0 {
+            self.stiff_noted = true;
+            self.recorder.note(&NoteRecord::Stiff {
+                time: self.integrator.time_old(),
+            });
+        }
+        result.map_err(|error| self.step_error(error))
+    }
+
+    fn step_error(&self, error: StepError) -> SimError {
+        match error {
+            StepError::Fatal { time, error } => SimError::Evaluation {
+                time,
+                phase: Phase::Continuous,
+                error: *error,
+            },
+            StepError::TooSmall {
+                time,
+                step_size,
+                state,
+                cause,
+            } => {
+                let states = self.instance.system(&self.values).states();
+                let state = state.map(|index| states[index].value);
+                SimError::StepTooSmall {
+                    time,
+                    step_size,
+                    state,
+                    cause,
+                }
+            }
+        }
+    }
+
+    fn find_event(&mut self, from: f64, to: f64) -> Result<Option<Located>, SimError> {
+        if !self.options.events || self.truth.is_empty() {
+            return Ok(None);
+        }
+        let system = self.instance.system(&self.values);
+        let mut functions = StepCrossings {
+            system,
+            driver: &mut self.mode.driver,
+            values: &mut self.values,
+            integrator: &self.integrator,
+            x: &mut self.x,
+            affine_only: self.mode.affine_only,
+        };
+        let found = first_crossing(
+            &mut functions,
+            &mut self.isolation,
+            &self.mode.rules,
+            &self.truth,
+            from,
+            to,
+        )
+        .map_err(|error| SimError::Evaluation {
+            time: from,
+            phase: Phase::Continuous,
+            error,
+        })?;
+        self.values.actions.messages.clear();
+        self.record_touches(found.as_ref().map_or(to, |located| located.t_left));
+        if let Some(located) = &found {
+            self.isolation.forget();
+            debug_assert!(located.t_right > from);
+        } else if self.watch.has_suspect()
+            && let Some((crossing, limit)) = self.watch.fallen_through(self.isolation.end_values())
+        {
+            let info = &self.instance.system(&self.values).crossings()[crossing];
+            return Err(SimError::Zeno {
+                time: to,
+                limit,
+                relation: info.relation,
+                site: info.site,
+            });
+        }
+        Ok(found)
+    }
+
+    fn record_touches(&mut self, until: f64) {
+        for i in 0..self.isolation.touches.len() {
+            let touch = self.isolation.touches[i];
+            if touch.t > until {
+                continue;
+            }
+            self.summary.statistics.touches += 1;
+            let crossing = &self.instance.system(&self.values).crossings()[touch.index];
+            let cause = Cause {
+                crossing: touch.index,
+                relation: crossing.relation,
+                site: crossing.site,
+                text: crossing.text.clone(),
+                value_left: touch.value,
+                value_right: touch.value,
+            };
+            self.recorder.event(&EventRecord {
+                time: touch.t,
+                kind: EventKind::Touch,
+                method: "bernstein",
+                causes: vec![cause],
+                changed: Vec::new(),
+                iterations: 0,
+                evaluations: 0,
+                restarted: false,
+                mode: self.mode.number,
+            });
+        }
+    }
+
+    /// Rows at the grid points in (from, to); at each the relations are checked once more, so that a crossing that five
+    /// points of a step did not show is still found. A point at `to` itself is left to what happens there.
+    fn write_grid(&mut self, from: f64, to: f64) -> Result<Option<Located>, SimError> {
+        let mut clear = from;
+        self.grid.skip_through(from);
+        while let Some(t) = self
+            .grid
+            .peek()
+            .filter(|&t| t < to || t == to && self.is_plain_end(to))
+        {
+            self.integrator.interpolate(t, &mut self.x);
+            let system = self.instance.system(&self.values);
+            scatter(system.states(), t, &self.x, &mut self.values);
+            evaluate_all(
+                system,
+                &mut self.mode.driver,
+                &mut self.values,
+                Accuracy::Trial,
+                Guess::Accepted,
+            )
+            .map_err(|error| SimError::Evaluation {
+                time: t,
+                phase: Phase::Output,
+                error,
+            })?;
+            if self.options.events && !self.truth.is_empty() && t < to {
+                system
+                    .eval_crossings(&mut self.values, &mut self.r)
+                    .map_err(|fault| output_fault(t, fault))?;
+                let truth = &self.truth;
+                if self
+                    .mode
+                    .rules
+                    .iter()
+                    .zip(&self.r)
+                    .zip(truth)
+                    .any(|((rule, r), truth)| rule.holds(*r) != *truth)
+                {
+                    self.isolation.forget();
+                    if let Some(located) = self.find_event(clear, t)? {
+                        return Ok(Some(located));
+                    }
+                }
+            }
+            clear = t;
+            self.check_finite()?;
+            self.deliver_warnings();
+            self.row(RowKind::Grid);
+            self.grid.advance();
+        }
+        Ok(None)
+    }
+
+    /// Nothing but the next step happens at `t`.
+    fn is_plain_end(&self, t: f64) -> bool {
+        t == self.integrator.time() && t < self.next_time_event && t < self.options.stop_time
+    }
+
+    /// The values of the accepted point, for guesses, delays and assertions.
+    fn complete_step(&mut self, t: f64) -> Result<(), SimError> {
+        self.left_limits(t, Accuracy::Trial)?;
+        self.deliver_warnings();
+        self.instance.completed_step(&self.values, false);
+        for note in self.mode.driver.take_notes() {
+            self.recorder
+                .note(&NoteRecord::MinimumNorm { time: t, note });
+        }
+        Ok(())
+    }
+
+    fn left_limits(&mut self, t: f64, accuracy: Accuracy) -> Result<(), SimError> {
+        self.integrator.interpolate(t, &mut self.x);
+        let system = self.instance.system(&self.values);
+        scatter(system.states(), t, &self.x, &mut self.values);
+        evaluate_all(
+            system,
+            &mut self.mode.driver,
+            &mut self.values,
+            accuracy,
+            Guess::Accepted,
+        )
+        .map_err(|error| SimError::Evaluation {
+            time: t,
+            phase: Phase::Continuous,
+            error,
+        })?;
+        self.mode.driver.accept(system, &self.values);
+        self.check_finite()
+    }
+
+    /// Without events relations are brought up to date at the ends of steps.
+    fn changed_at_step_end(&mut self, t: f64) -> Result<Option<Located>, SimError> {
+        let system = self.instance.system(&self.values);
+        system
+            .eval_crossings(&mut self.values, &mut self.r)
+            .map_err(|fault| output_fault(t, fault))?;
+        let changed: Vec<Change> = (0..self.r.len())
+            .filter(|&i| self.mode.rules[i].holds(self.r[i]) != self.truth[i])
+            .map(|index| Change {
+                index,
+                value_left: self.r[index],
+                value_right: self.r[index],
+            })
+            .collect();
+        Ok((!changed.is_empty()).then_some(Located {
+            t_left: t,
+            t_right: t,
+            changed,
+        }))
+    }
+
+    // --- AtEvent ----------------------------------------------------------------------------------------------------
+
+    fn event(&mut self, occasion: Occasion) -> Result<State, SimError> {
+        let (t, kind, causes, far_sides) = match &occasion {
+            Occasion::Time { time } => (*time, EventKind::Time, Vec::new(), Vec::new()),
+            Occasion::State { located } => (
+                located.t_right,
+                EventKind::State,
+                self.causes(located),
+                self.far_sides(located),
+            ),
+            Occasion::Terminal => return self.terminal(),
+        };
+        self.left_limits(t, Accuracy::Tight)?;
+        self.instance.completed_step(&self.values, false);
+        self.grid.skip_through(t);
+        self.row(RowKind::BeforeEvent);
+        self.before.copy_from_slice(&self.values.v);
+
+        let mut step = event_step(
+            self.instance,
+            &mut self.mode,
+            &mut self.values,
+            self.tolerances,
+            TimeFlags::Due,
+        )?;
+        let resolution = time_resolution(t, self.integrator.step_size());
+        let settled = settle(
+            self.instance,
+            &mut self.mode,
+            &mut self.values,
+            self.tolerances,
+            &self.isolation.scale,
+            resolution,
+        )?;
+        let moved = settled.is_some();
+        if let Some(more) = settled {
+            step.iterations += more.iterations;
+            step.reinitialised.extend(more.reinitialised);
+            step.messages.extend(more.messages);
+            step.terminate = step.terminate.or(more.terminate);
+        }
+        self.right_limits()?;
+        self.row(RowKind::AfterEvent);
+        self.cursor = t;
+
+        let system = self.instance.system(&self.values);
+        let restart = moved
+            || self.mode_changed()
+            || must_restart(system, &step.reinitialised, &self.before, &self.values);
+        let statistics = &mut self.summary.statistics;
+        statistics.restarts += u64::from(restart);
+        match kind {
+            EventKind::Time => statistics.events_time += 1,
+            _ => statistics.events_state += 1,
+        }
+        self.record_event(t, kind, causes, &step, restart);
+        let crossings = self.instance.system(&self.values).crossings();
+        self.watch.event(t, &far_sides, &self.isolation.scale, || {
+            far_sides
+                .iter()
+                .filter_map(|(i, _)| crossings.get(*i))
+                .map(|c| (c.relation, c.site))
+                .collect()
+        })?;
+        self.enter_mode_if_changed();
+        self.read_truth();
+        self.isolation.forget();
+        self.schedule_time_event()?;
+        if step.terminate.is_some() {
+            self.summary.terminated = step.terminate;
+            return self.terminal();
+        }
+        if t >= self.options.stop_time {
+            return Ok(State::AtEvent(Occasion::Terminal));
+        }
+        if restart {
+            self.begin_segment()?;
+        }
+        Ok(State::Continuous)
+    }
+
+    fn causes(&self, located: &Located) -> Vec<Cause> {
+        let crossings = self.instance.system(&self.values).crossings();
+        let cause = |change: &Change| Cause {
+            crossing: change.index,
+            relation: crossings[change.index].relation,
+            site: crossings[change.index].site,
+            text: crossings[change.index].text.clone(),
+            value_left: change.value_left,
+            value_right: change.value_right,
+        };
+        located.changed.iter().map(cause).collect()
+    }
+
+    /// For each crossing the sign that its function takes by the event.
+    fn far_sides(&self, located: &Located) -> Vec<(usize, f64)> {
+        let side = |change: &Change| {
+            let holds_after = !self.truth[change.index];
+            (
+                change.index,
+                if self.mode.rules[change.index].rising == holds_after {
+                    1.0
+                } else {
+                    -1.0
+                },
+            )
+        };
+        located.changed.iter().map(side).collect()
+    }
+
+    /// All continuous variables after an event.
+    fn right_limits(&mut self) -> Result<(), SimError> {
+        let time = self.values.time();
+        let system = self.instance.system(&self.values);
+        evaluate_all(
+            system,
+            &mut self.mode.driver,
+            &mut self.values,
+            Accuracy::Tight,
+            Guess::Current,
+        )
+        .map_err(|error| SimError::Evaluation {
+            time,
+            phase: Phase::Event,
+            error,
+        })?;
+        self.mode.driver.accept(system, &self.values);
+        self.check_finite()?;
+        self.deliver_warnings();
+        self.instance.completed_step(&self.values, true);
+        Ok(())
+    }
+
+    fn mode_changed(&self) -> bool {
+        self.instance.mode(&self.values) != self.entered
+    }
+
+    fn enter_mode_if_changed(&mut self) {
+        if !self.mode_changed() {
+            return;
+        }
+        if self.instance.mode(&self.values) != self.mode.number {
+            self.mode = Mode::enter(self.instance, &self.values, self.tolerances);
+        }
+        self.entered = self.mode.number;
+        let system = self.instance.system(&self.values);
+        let n_crossings = system.crossings().len();
+        let n = system.states().len();
+        self.summary.statistics.modes_structured += 1;
+        self.absorb_integrator_statistics();
+        self.integrator =
+            new_integrator(self.instance, self.options, self.tolerances, &self.values);
+        self.isolation = Isolation::new(n_crossings);
+        self.evaluations_seen = 0;
+        self.truth = vec![false; n_crossings];
+        self.watch.reset_crossings(n_crossings);
+        self.x = vec![0.0; n];
+        self.r = vec![0.0; n_crossings];
+    }
+
+    fn read_truth(&mut self) {
+        let system = self.instance.system(&self.values);
+        for (truth, crossing) in self.truth.iter_mut().zip(system.crossings()) {
+            *truth = self.values.get(crossing.relation) != 0.0;
+        }
+    }
+
+    fn schedule_time_event(&mut self) -> Result<(), SimError> {
+        let time = self.values.time();
+        let next = self
+            .instance
+            .next_time_event(&self.values)
+            .map_err(|fault| SimError::Evaluation {
+                time,
+                phase: Phase::Event,
+                error: fault.into(),
+            })?;
+        if next.is_nan() || next <= time {
+            return Err(SimError::Calendar { time, next });
+        }
+        self.next_time_event = next;
+        Ok(())
+    }
+
+    /// Starts the integrator at the present point.
+    fn begin_segment(&mut self) -> Result<(), SimError> {
+        let t = self.values.time();
+        let limits = self.limits();
+        let system = self.instance.system(&self.values);
+        gather(system.states(), &self.values, &mut self.x);
+        let relations = match self.options.events {
+            true => Relations::Held,
+            false => Relations::Following {
+                rules: &self.mode.rules,
+                r: &mut self.r,
+            },
+        };
+        let mut problem = ModelProblem {
+            system,
+            driver: &mut self.mode.driver,
+            values: &mut self.values,
+            relations,
+        };
+        let result = self.integrator.begin(&mut problem, t, &self.x, limits);
+        result.map_err(|error| self.step_error(error))
+    }
+
+    fn terminal(&mut self) -> Result<State, SimError> {
+        let t = self.values.time();
+        if let Some(slot) = self.instance.info().terminal {
+            self.before.copy_from_slice(&self.values.v);
+            set_flag(&mut self.values, Some(slot), 1.0);
+            let step = event_step(
+                self.instance,
+                &mut self.mode,
+                &mut self.values,
+                self.tolerances,
+                TimeFlags::Spent,
+            )?;
+            set_flag(&mut self.values, Some(slot), 0.0);
+            self.record_event(t, EventKind::Terminal, Vec::new(), &step, false);
+            self.row(RowKind::Final);
+        } else if self.last_row != Some((t, RowKind::AfterEvent)) {
+            self.row(RowKind::Final);
+        }
+        Ok(State::Finished)
+    }
+
+    fn row(&mut self, kind: RowKind) {
+        let t = self.values.time();
+        self.recorder.row(&self.values, kind);
+        self.summary.time_reached = t;
+        self.last_row = Some((t, kind));
+    }
+
+    // --- records ----------------------------------------------------------------------------------------------------
+
+    fn record_event(
+        &mut self,
+        time: f64,
+        kind: EventKind,
+        causes: Vec<Cause>,
+        step: &EventStep,
+        restarted: bool,
+    ) {
+        for (site, text) in &step.messages {
+            self.recorder.message(time, *site, text);
+        }
+        for note in self.mode.driver.take_notes() {
+            self.recorder.note(&NoteRecord::MinimumNorm { time, note });
+        }
+        self.summary.statistics.event_iterations += u64::from(step.iterations);
+        let system = self.instance.system(&self.values);
+        let slots = system.discrete_slots().iter().chain(&step.reinitialised);
+        let changed = slots
+            .map(|&slot| ChangedValue {
+                slot,
+                before: self.before[slot.index()],
+                after: self.values.get(slot),
+            })
+            .filter(|change| change.before != change.after)
+            .collect();
+        let evaluations = self.isolation.evaluations - self.evaluations_seen;
+        self.evaluations_seen = self.isolation.evaluations;
+        self.recorder.event(&EventRecord {
+            time,
+            kind,
+            method: if kind == EventKind::State {
+                "chandrupatla"
+            } else {
+                "calendar"
+            },
+            causes,
+            changed,
+            iterations: step.iterations,
+            evaluations,
+            restarted,
+            mode: self.mode.number,
+        });
+    }
+
+    fn check_finite(&self) -> Result<(), SimError> {
+        match self.finite.iter().find(|&&i| !self.values.v[i].is_finite()) {
+            None => Ok(()),
+            Some(&i) => Err(SimError::NonFinite {
+                time: self.values.time(),
+                slot: saltus_model::Slot(i as u32),
+            }),
+        }
+    }
+
+    /// Warnings of continuous equations: once per place.
+    fn deliver_warnings(&mut self) {
+        let time = self.values.time();
+        for (site, text) in std::mem::take(&mut self.values.actions.messages) {
+            if !self.warned.contains(&site) {
+                self.warned.push(site);
+                self.recorder.message(time, site, &text);
+            }
+        }
+    }
+
+    fn absorb_integrator_statistics(&mut self) {
+        let from = self.integrator.statistics();
+        let statistics = &mut self.summary.statistics;
+        statistics.steps += from.steps;
+        statistics.steps_rejected += from.steps_rejected;
+        statistics.rhs_evaluations += from.rhs_evaluations;
+        statistics.jacobians += from.jacobians;
+        statistics.factorizations += from.factorizations;
+    }
+
+    fn finish_summary(mut self) -> RunSummary {
+        self.absorb_integrator_statistics();
+        let system = self.instance.system(&self.values);
+        let statistics = &mut self.summary.statistics;
+        statistics.states = system.states().len();
+        statistics.crossing_functions = system.crossings().len();
+        statistics.blocks_linear = self.mode.driver.n_linear;
+        statistics.blocks_nonlinear = self.mode.driver.n_nonlinear;
+        statistics.blocks_largest = self.mode.driver.n_largest;
+        statistics.solver = self.integrator.method_name();
+        statistics.seconds_initialize = match (self.seconds_initialised, self.seconds_start) {
+            (Some(end), Some(start)) => end - start,
+            _ => 0.0,
+        };
+        statistics.seconds_simulate = elapsed(self.environment, self.seconds_initialised);
+        self.summary
+    }
+}
+
+fn new_integrator<I: Instance>(
+    instance: &I,
+    options: &Options,
+    tolerances: Tolerances,
+    values: &Values,
+) -> Integrator {
+    let info = instance.info();
+    let states = instance.system(values).states();
+    let nominal: Vec<f64> = states
+        .iter()
+        .map(|state| info.slots[state.value.index()].nominal)
+        .collect();
+    Integrator::new(options.solver, tolerances, &nominal)
+}
+
+fn output_fault(time: f64, fault: Fault) -> SimError {
+    SimError::Evaluation {
+        time,
+        phase: Phase::Output,
+        error: SolveError::Fault(fault),
+    }
+}

@@ -1,0 +1,126 @@
+//! Events that accumulate: too many without time advancing, and Zeno points that the model does not pass by itself.
+//!
+//! A Zeno point is suspected from the ratio of successive intervals of one relation, never from counting: eight in a row
+//! shorter than the one before, the last one at the resolution of time. The suspicion becomes an error only if the function then
+//! leaves zero on the side from which the events had kept it (a ball that falls through the table).
+
+use crate::error::SimError;
+use saltus_model::{Site, Slot};
+use saltus_solve::scale::time_resolution;
+
+/// More events than this within a negligible time end the run.
+const ACCUMULATION_MAX: u32 = 10_000;
+/// Negligible time, relative to the span and to the present time.
+const NEGLIGIBLE_REL: f64 = 1e-9;
+/// Shrinking intervals in a row that make a Zeno point.
+const ZENO_STREAK: u32 = 8;
+/// The last interval of a suspected Zeno point, in units of time resolution.
+const ZENO_ULPS: f64 = 4096.0;
+/// Depth of falling through, relative to the function's size when the intervals began to shrink.
+const FALL_THROUGH_REL: f64 = 1e-9;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct History {
+    time: Option<f64>,
+    interval: f64,
+    streak: u32,
+    /// Largest |r| since the intervals shrink.
+    size: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Suspect {
+    crossing: usize,
+    limit: f64,
+    size: f64,
+    /// Sign of the function on the far side of its events.
+    side: f64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Watch {
+    span: f64,
+    since: f64,
+    count: u32,
+    histories: Vec<History>,
+    suspect: Option<Suspect>,
+}
+
+impl Watch {
+    pub(crate) fn new(span: f64, n_crossings: usize) -> Watch {
+        Watch {
+            span,
+            since: f64::NEG_INFINITY,
+            count: 0,
+            histories: vec![History::default(); n_crossings],
+            suspect: None,
+        }
+    }
+
+    /// An event at `time` caused by these crossings, each with the sign of its far side; `size[i]` is |r_i| over the step before.
+    pub(crate) fn event(
+        &mut self,
+        time: f64,
+        crossings: &[(usize, f64)],
+        size: &[f64],
+        relations: impl FnOnce() -> Vec<(Slot, Site)>,
+    ) -> Result<(), SimError> {
+        if time - self.since > NEGLIGIBLE_REL * self.span.max(time.abs()) {
+            self.since = time;
+            self.count = 0;
+        }
+        self.count += 1;
+        if self.count > ACCUMULATION_MAX {
+            return Err(SimError::Accumulation {
+                time,
+                since: self.since,
+                count: self.count,
+                relations: relations(),
+            });
+        }
+        for &(i, side) in crossings {
+            if self.suspect.is_some_and(|suspect| suspect.crossing == i) {
+                self.suspect = None;
+            }
+            let history = &mut self.histories[i];
+            let Some(last) = history.time.replace(time) else {
+                continue;
+            };
+            let interval = time - last;
+            if interval < history.interval {
+                history.streak += 1;
+                history.size = history.size.max(size[i]);
+            } else {
+                history.streak = 0;
+                history.size = size[i];
+            }
+            history.interval = interval;
+            if history.streak >= ZENO_STREAK && interval <= ZENO_ULPS * time_resolution(time, 0.0) {
+                self.suspect = Some(Suspect {
+                    crossing: i,
+                    limit: time,
+                    size: history.size,
+                    side,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// After an accepted step without event, with the crossing functions at its end: the crossing through which the model falls.
+    pub(crate) fn fallen_through(&self, r: &[f64]) -> Option<(usize, f64)> {
+        let suspect = self.suspect?;
+        let depth = suspect.side * r[suspect.crossing];
+        (depth > FALL_THROUGH_REL * suspect.size).then_some((suspect.crossing, suspect.limit))
+    }
+
+    pub(crate) fn has_suspect(&self) -> bool {
+        self.suspect.is_some()
+    }
+
+    /// A new mode has other crossings.
+    pub(crate) fn reset_crossings(&mut self, n_crossings: usize) {
+        self.histories = vec![History::default(); n_crossings];
+        self.suspect = None;
+    }
+}

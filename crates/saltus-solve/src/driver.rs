@@ -1,0 +1,413 @@
+//! Walks a schedule: the only place where sections are carried out.
+//!
+//! Comes in: a system, a schedule kind, the value array at a point (time, states, discrete values). Goes out: the variables the
+//! schedule computes, in the value array. Explicit sections run; linear and nonlinear blocks go to [`crate::newton`]; mixed blocks are
+//! solved by flip-and-detect: keep the discrete values, solve the Reals, recompute the discrete values, repeat; when a set
+//! of values comes back, change only the first violated one per pass (Murty's least-index rule, which ends for P-matrix
+//! complementarity problems), then search systematically with a bound.
+//!
+//! Guesses come from the last accepted point (`accept`), so a result does not depend on rejected trials.
+
+use crate::error::{MixedFailure, SolveError};
+pub use crate::newton::{Accuracy, Counters};
+use crate::newton::{BlockSolve, BlockWork, Solved};
+use crate::scale::Tolerances;
+use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Section, System, Values};
+
+/// Passes of a mixed block with all violated values changed at once.
+const PASSES_MAX: usize = 30;
+/// Passes with one change each.
+const SINGLE_CHANGES_MAX: usize = 200;
+/// Starting sets of the systematic search: all subsets of 12 literals, or all single and double changes of more.
+const SEARCH_MAX: u32 = 4096;
+/// Passes from each starting set of the search.
+const SEARCH_PASSES_MAX: usize = 4;
+
+const ALL_KINDS: [ScheduleKind; 5] = [
+    ScheduleKind::Derivatives,
+    ScheduleKind::Crossings,
+    ScheduleKind::Outputs,
+    ScheduleKind::Event,
+    ScheduleKind::Initial,
+];
+
+/// Where the iteration of a block starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Guess {
+    /// At the last accepted point.
+    Accepted,
+    /// At the values in the array.
+    Current,
+}
+
+/// A block that had to be solved in a way the user should know about; reported once per block and mode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BlockNote {
+    pub schedule: ScheduleKind,
+    pub block: BlockId,
+    pub rank: usize,
+    pub unknowns: usize,
+}
+
+/// Workspaces of one mode.
+#[derive(Debug)]
+pub struct Driver {
+    blocks: Vec<Option<BlockWork>>,
+    noted: Vec<bool>,
+    notes: Vec<BlockNote>,
+    tolerances: Tolerances,
+    pub counters: Counters,
+    /// Number of linear and nonlinear blocks in the continuous schedules, and the largest number of unknowns.
+    pub n_linear: usize,
+    pub n_nonlinear: usize,
+    pub n_largest: usize,
+}
+
+impl Driver {
+    pub fn new<S: System>(system: &S, info: &ModelInfo, tolerances: Tolerances) -> Driver {
+        let mut driver = Driver {
+            blocks: Vec::new(),
+            noted: Vec::new(),
+            notes: Vec::new(),
+            tolerances,
+            counters: Counters::default(),
+            n_linear: 0,
+            n_nonlinear: 0,
+            n_largest: 0,
+        };
+        for kind in ALL_KINDS {
+            for section in system.schedule(kind) {
+                let (Section::Linear(id) | Section::Nonlinear(id) | Section::Mixed(id)) = *section
+                else {
+                    continue;
+                };
+                let index = id.0 as usize;
+                if driver.blocks.len() <= index {
+                    driver.blocks.resize_with(index + 1, || None);
+                    driver.noted.resize(index + 1, false);
+                }
+                if driver.blocks[index].is_some() {
+                    continue;
+                }
+                let block = system.block(id);
+                driver.blocks[index] = Some(BlockWork::new(block, info));
+                if !matches!(kind, ScheduleKind::Event | ScheduleKind::Initial) {
+                    *(if block.linear {
+                        &mut driver.n_linear
+                    } else {
+                        &mut driver.n_nonlinear
+                    }) += 1;
+                    driver.n_largest = driver.n_largest.max(block.unknowns.len());
+                }
+            }
+        }
+        driver
+    }
+
+    /// Notes since the last call.
+    pub fn take_notes(&mut self) -> Vec<BlockNote> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// The values are those of an accepted point: later iterations start from them.
+    pub fn accept<S: System>(&mut self, system: &S, values: &Values) {
+        for (index, work) in self.blocks.iter_mut().enumerate() {
+            let Some(work) = work else { continue };
+            let block = system.block(BlockId(index as u32));
+            for (guess, slot) in work.accepted.iter_mut().zip(&block.unknowns) {
+                *guess = values.get(*slot);
+            }
+        }
+    }
+
+    /// Factors kept for reuse belong to equations that an event has changed.
+    pub fn forget_factors(&mut self) {
+        for work in self.blocks.iter_mut().flatten() {
+            work.forget_factors();
+        }
+    }
+
+    /// Carries out all sections of a schedule.
+    pub fn run<S: System>(
+        &mut self,
+        system: &S,
+        kind: ScheduleKind,
+        values: &mut Values,
+        accuracy: Accuracy,
+        guess: Guess,
+    ) -> Result<(), SolveError> {
+        for section in system.schedule(kind) {
+            match *section {
+                Section::Explicit(code) => system.run(code, values)?,
+                Section::Linear(id) | Section::Nonlinear(id) => {
+                    self.block(system, kind, id, values, accuracy, guess)?
+                }
+                Section::Mixed(id) => self.mixed(system, kind, id, values, accuracy)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn block<S: System>(
+        &mut self,
+        system: &S,
+        schedule: ScheduleKind,
+        id: BlockId,
+        values: &mut Values,
+        accuracy: Accuracy,
+        guess: Guess,
+    ) -> Result<(), SolveError> {
+        let index = id.0 as usize;
+        let info = system.block(id);
+        let work = self.blocks[index]
+            .as_mut()
+            .expect("every block of a schedule has a workspace");
+        if guess == Guess::Accepted {
+            for (slot, u) in info.unknowns.iter().zip(&work.accepted) {
+                values.v[slot.index()] = *u;
+            }
+        }
+        let mut solve = BlockSolve {
+            system,
+            schedule,
+            block: id,
+            info,
+            work,
+            values,
+            counters: &mut self.counters,
+            accuracy,
+            tolerances: self.tolerances,
+        };
+        let mut solved = solve.solve();
+        if guess == Guess::Current
+            && solved.as_ref().is_err_and(SolveError::recoverable)
+            && !info.linear
+        {
+            // A jump may have moved the values far away; the last accepted point is the other natural guess.
+            for (slot, u) in info.unknowns.iter().zip(&solve.work.accepted) {
+                solve.values.v[slot.index()] = *u;
+            }
+            solved = solve.solve().or(solved);
+        }
+        if let Solved::MinimumNorm { rank } = solved? {
+            self.note(schedule, id, rank, info);
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, schedule: ScheduleKind, block: BlockId, rank: usize, info: &BlockInfo) {
+        let noted = &mut self.noted[block.0 as usize];
+        if !*noted {
+            *noted = true;
+            self.notes.push(BlockNote {
+                schedule,
+                block,
+                rank,
+                unknowns: info.unknowns.len(),
+            });
+        }
+    }
+
+    fn mixed<S: System>(
+        &mut self,
+        system: &S,
+        schedule: ScheduleKind,
+        id: BlockId,
+        values: &mut Values,
+        accuracy: Accuracy,
+    ) -> Result<(), SolveError> {
+        let info = system.block(id);
+        let work = self.blocks[id.0 as usize]
+            .as_mut()
+            .expect("every block of a schedule has a workspace");
+        let solve = BlockSolve {
+            system,
+            schedule,
+            block: id,
+            info,
+            work,
+            values,
+            counters: &mut self.counters,
+            accuracy,
+            tolerances: self.tolerances,
+        };
+        if let Solved::MinimumNorm { rank } = (MixedSolve {
+            solve,
+            tried: 0,
+            cause: None,
+        })
+        .search()?
+        {
+            self.note(schedule, id, rank, info);
+        }
+        Ok(())
+    }
+}
+
+/// One mixed block being solved.
+struct MixedSolve<'a, S> {
+    solve: BlockSolve<'a, S>,
+    /// Sets of discrete values for which the Reals were solved.
+    tried: u32,
+    cause: Option<SolveError>,
+}
+
+/// What one pass showed.
+enum Pass {
+    Consistent(Solved),
+    /// The recomputed discrete values (in `discrete_next`) differ.
+    Changed,
+    /// The Reals cannot be solved for this set.
+    Unsolvable,
+}
+
+impl<S: System> MixedSolve<'_, S> {
+    fn search(mut self) -> Result<Solved, SolveError> {
+        let start: Vec<f64> = self
+            .solve
+            .info
+            .discrete
+            .iter()
+            .map(|slot| self.solve.values.get(*slot))
+            .collect();
+        if let Some(solved) = self.iterate(&start, PASSES_MAX)? {
+            return Ok(solved);
+        }
+        if let Some(solved) = self.least_index(&start)? {
+            return Ok(solved);
+        }
+        let oscillating: Vec<_> = (self
+            .solve
+            .info
+            .discrete
+            .iter()
+            .zip(&self.solve.work.discrete))
+        .zip(&self.solve.work.discrete_next)
+        .filter(|((_, now), next)| now != next)
+        .map(|((slot, now), next)| (*slot, *now, *next))
+        .collect();
+        if let Some(solved) = self.enumerate(&start)? {
+            return Ok(solved);
+        }
+        Err(SolveError::Mixed(Box::new(MixedFailure {
+            schedule: self.solve.schedule,
+            block: self.solve.block,
+            tried: self.tried,
+            oscillating,
+            cause: self.cause,
+        })))
+    }
+
+    /// One pass: solve the Reals for the set in `discrete`, recompute the set into `discrete_next`.
+    fn pass(&mut self) -> Result<Pass, SolveError> {
+        self.tried += 1;
+        let solve = &mut self.solve;
+        let discrete = &solve.info.discrete;
+        for (slot, value) in discrete.iter().zip(&solve.work.discrete) {
+            solve.values.v[slot.index()] = *value;
+        }
+        solve.work.forget_factors();
+        let solved = match solve.solve() {
+            Ok(solved) => solved,
+            Err(error) if error.recoverable() => {
+                self.cause = Some(error);
+                return Ok(Pass::Unsolvable);
+            }
+            Err(error) => return Err(error),
+        };
+        match solve.system.update_discrete(solve.block, solve.values) {
+            Ok(()) => {}
+            Err(fault) if fault.recoverable => {
+                self.cause = Some(fault.into());
+                return Ok(Pass::Unsolvable);
+            }
+            Err(fault) => return Err(fault.into()),
+        }
+        for (next, slot) in solve.work.discrete_next.iter_mut().zip(discrete) {
+            *next = solve.values.v[slot.index()];
+        }
+        Ok(if solve.work.discrete == solve.work.discrete_next {
+            Pass::Consistent(solved)
+        } else {
+            Pass::Changed
+        })
+    }
+
+    /// Repeats passes from a set until it is consistent, until a set comes back, or the bound is hit.
+    fn iterate(&mut self, start: &[f64], passes_max: usize) -> Result<Option<Solved>, SolveError> {
+        let n = start.len();
+        self.solve.work.discrete.copy_from_slice(start);
+        self.solve.work.visited.clear();
+        for _ in 0..passes_max {
+            match self.pass()? {
+                Pass::Consistent(solved) => return Ok(Some(solved)),
+                Pass::Unsolvable => return Ok(None),
+                Pass::Changed => {}
+            }
+            let work = &mut *self.solve.work;
+            work.visited.extend_from_slice(&work.discrete);
+            if work
+                .visited
+                .chunks_exact(n.max(1))
+                .any(|seen| seen == work.discrete_next)
+            {
+                return Ok(None);
+            }
+            work.discrete.copy_from_slice(&work.discrete_next);
+        }
+        Ok(None)
+    }
+
+    /// Changes only the first violated value per pass.
+    fn least_index(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
+        self.solve.work.discrete.copy_from_slice(start);
+        for _ in 0..SINGLE_CHANGES_MAX {
+            match self.pass()? {
+                Pass::Consistent(solved) => return Ok(Some(solved)),
+                Pass::Unsolvable => return Ok(None),
+                Pass::Changed => {}
+            }
+            let work = &mut *self.solve.work;
+            if let Some(first) =
+                (0..start.len()).find(|&i| work.discrete[i] != work.discrete_next[i])
+            {
+                work.discrete[first] = work.discrete_next[first];
+            }
+        }
+        Ok(None)
+    }
+
+    /// All single changes, all double ones, then all subsets as far as the bound reaches.
+    fn enumerate(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
+        let literals: Vec<usize> = (0..start.len())
+            .filter(|&i| start[i] == 0.0 || start[i] == 1.0)
+            .collect();
+        let n = literals.len();
+        let mut sets: Vec<Vec<usize>> = literals.iter().map(|&i| vec![i]).collect();
+        for a in 0..n {
+            for b in a + 1..n {
+                sets.push(vec![literals[a], literals[b]]);
+            }
+        }
+        if n <= 12 {
+            let subsets = (0u32..1 << n).filter(|subset| subset.count_ones() > 2);
+            sets.extend(subsets.map(|subset| {
+                (0..n)
+                    .filter(|bit| subset >> bit & 1 == 1)
+                    .map(|bit| literals[bit])
+                    .collect()
+            }));
+        }
+        let mut candidate = start.to_vec();
+        for set in sets.iter().take(SEARCH_MAX as usize) {
+            candidate.copy_from_slice(start);
+            for &i in set {
+                candidate[i] = 1.0 - candidate[i];
+            }
+            if let Some(solved) = self.iterate(&candidate, SEARCH_PASSES_MAX)? {
+                return Ok(Some(solved));
+            }
+        }
+        Ok(None)
+    }
+}

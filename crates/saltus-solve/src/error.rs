@@ -1,0 +1,84 @@
+//! Why a computation could not be completed: typed, with values, without names (the model's info resolves slots and sites).
+
+use saltus_model::{BlockId, Fault, ScheduleKind, Site, Slot};
+
+/// A point at which the model could not be evaluated.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SolveError {
+    /// Model code refused: assertion, domain, range, external function.
+    Fault(Fault),
+    /// A quantity is NaN or infinite.
+    NonFinite {
+        slot: Slot,
+    },
+    Newton(Box<NewtonFailure>),
+    Linear(Box<LinearFailure>),
+    Mixed(Box<MixedFailure>),
+}
+
+impl SolveError {
+    /// At a trial point a smaller step may help.
+    pub fn recoverable(&self) -> bool {
+        match self {
+            SolveError::Fault(fault) => fault.recoverable,
+            SolveError::NonFinite { .. }
+            | SolveError::Newton(_)
+            | SolveError::Linear(_)
+            | SolveError::Mixed(_) => true,
+        }
+    }
+}
+
+impl From<Fault> for SolveError {
+    fn from(fault: Fault) -> SolveError {
+        SolveError::Fault(fault)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum NewtonReason {
+    /// The bound on iterations was reached.
+    Iterations,
+    /// No fraction of the step reduces the residual.
+    Damping,
+    /// The Jacobian is singular where the iteration came to rest, and the residual is not zero there.
+    Singular { rank: usize },
+    /// The equations could not be evaluated near the iterate.
+    Evaluation(Box<SolveError>),
+}
+
+/// A nonlinear block that was not solved: what is needed to name it, its unknowns and the equations that are not met.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewtonFailure {
+    pub schedule: ScheduleKind,
+    pub block: BlockId,
+    pub reason: NewtonReason,
+    pub iterations: u32,
+    /// Last iterate.
+    pub unknowns: Vec<(Slot, f64)>,
+    /// Residuals at the last iterate with the place of their equation.
+    pub residuals: Vec<(Site, f64)>,
+}
+
+/// A linear block without a solution (or one that round-off does not allow to find).
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinearFailure {
+    pub schedule: ScheduleKind,
+    pub block: BlockId,
+    pub rank: usize,
+    pub unknowns: Vec<(Slot, f64)>,
+    pub residuals: Vec<(Site, f64)>,
+}
+
+/// A mixed block for which no consistent set of discrete values was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MixedFailure {
+    pub schedule: ScheduleKind,
+    pub block: BlockId,
+    /// Sets of discrete values that were tried.
+    pub tried: u32,
+    /// Discrete values that never came to rest: the two values seen last.
+    pub oscillating: Vec<(Slot, f64, f64)>,
+    /// If the Real unknowns could not be solved for the last set.
+    pub cause: Option<SolveError>,
+}

@@ -1,0 +1,563 @@
+//! One block of equations: r(u) = 0 for its unknowns u, linear or not.
+//!
+//! Comes in: a block of a system with a guess in the value array. Goes out: the unknowns and everything the block determines in
+//! the value array, or a [`SolveError`] with the last iterate and its residuals.
+//!
+//! Nonlinear blocks: damped Newton with the natural monotonicity test of Deuflhard (Newton Methods for Nonlinear Problems,
+//! 3.3): a step λΔ is taken if ‖J⁻¹ r(u + λΔ)‖ ≤ (1 - λ/4) ‖J⁻¹ r(u)‖, so neither the scaling of the residuals nor that of
+//! the unknowns matters; norms are maxima over Δ/(tolerance·(|u| + nominal)). Limits `min`, `max` hold the iterates inside if
+//! the guess is; if no solution is found inside, the iteration is repeated without them (they are assertions, not
+//! equations). Linear blocks: one solve and refinement; where the matrix is singular, the minimum-norm solution if consistent.
+
+use crate::error::{LinearFailure, NewtonFailure, NewtonReason, SolveError};
+use crate::linear::{DenseLu, min_norm};
+use crate::scale::{
+    BLOCK_FRACTION, CONSISTENT_REL, EPS, STAGNATION_REL, TIGHT_REL, Tolerances, nominal_magnitude,
+};
+use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, System, Values};
+
+/// Iterations of one Newton attempt.
+const ITERATIONS_MAX: u32 = 60;
+/// Smallest fraction of a Newton step.
+const DAMPING_MIN: f64 = 1e-6;
+/// A kept factorisation is used as long as each correction is at most this fraction of the one before.
+const REUSE_RATE_MAX: f64 = 0.1;
+/// Corrections with a kept factorisation.
+const REUSE_ITERATIONS_MAX: u32 = 5;
+/// Refinements of a linear solve.
+const REFINEMENTS_MAX: u32 = 3;
+
+/// How accurately a block is solved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Accuracy {
+    /// To a fraction of the integrator's weights.
+    Trial,
+    /// To round-off, as far as the block allows.
+    Tight,
+}
+
+/// Work done in blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    pub residuals: u64,
+    pub jacobians: u64,
+    pub factorizations: u64,
+    pub newton_iterations: u64,
+}
+
+/// Storage of one block, allocated at mode entry.
+#[derive(Debug)]
+pub(crate) struct BlockWork {
+    /// Unknowns at the last accepted point.
+    pub(crate) accepted: Vec<f64>,
+    pub(crate) start: Vec<f64>,
+    u: Vec<f64>,
+    trial: Vec<f64>,
+    residual: Vec<f64>,
+    residual_trial: Vec<f64>,
+    step: Vec<f64>,
+    correction: Vec<f64>,
+    jacobian: Vec<f64>,
+    /// The matrix of the current factors, to skip a factorisation when nothing changed.
+    factored: Vec<f64>,
+    lu: DenseLu,
+    factors: Factors,
+    nominal: Vec<f64>,
+    min: Vec<f64>,
+    max: Vec<f64>,
+    pub(crate) discrete: Vec<f64>,
+    pub(crate) discrete_next: Vec<f64>,
+    pub(crate) visited: Vec<f64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Factors {
+    None,
+    Regular,
+    Singular,
+}
+
+impl BlockWork {
+    pub(crate) fn new(block: &BlockInfo, info: &ModelInfo) -> BlockWork {
+        let n = block.unknowns.len();
+        let attribute = |of: fn(&saltus_model::SlotInfo) -> f64| -> Vec<f64> {
+            block
+                .unknowns
+                .iter()
+                .map(|slot| of(&info.slots[slot.index()]))
+                .collect()
+        };
+        BlockWork {
+            accepted: vec![0.0; n],
+            start: vec![0.0; n],
+            u: vec![0.0; n],
+            trial: vec![0.0; n],
+            residual: vec![0.0; n],
+            residual_trial: vec![0.0; n],
+            step: vec![0.0; n],
+            correction: vec![0.0; n],
+            jacobian: vec![0.0; n * n],
+            factored: vec![0.0; n * n],
+            lu: DenseLu::new(n),
+            factors: Factors::None,
+            nominal: attribute(|s| nominal_magnitude(s.nominal)),
+            min: attribute(|s| s.min),
+            max: attribute(|s| s.max),
+            discrete: vec![0.0; block.discrete.len()],
+            discrete_next: vec![0.0; block.discrete.len()],
+            visited: Vec::new(),
+        }
+    }
+
+    /// Factors of an earlier point are not to be used again (after an event the equations may be others).
+    pub(crate) fn forget_factors(&mut self) {
+        self.factors = Factors::None;
+    }
+}
+
+/// A block being solved: what every routine below needs.
+pub(crate) struct BlockSolve<'a, S> {
+    pub(crate) system: &'a S,
+    pub(crate) schedule: ScheduleKind,
+    pub(crate) block: BlockId,
+    pub(crate) info: &'a BlockInfo,
+    pub(crate) work: &'a mut BlockWork,
+    pub(crate) values: &'a mut Values,
+    pub(crate) counters: &'a mut Counters,
+    pub(crate) accuracy: Accuracy,
+    pub(crate) tolerances: Tolerances,
+}
+
+/// How a block was solved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Solved {
+    Regular,
+    /// Rank-deficient and consistent: the minimum-norm solution was taken.
+    MinimumNorm {
+        rank: usize,
+    },
+}
+
+impl<S: System> BlockSolve<'_, S> {
+    /// Solves for the Real unknowns from the values in the array.
+    pub(crate) fn solve(&mut self) -> Result<Solved, SolveError> {
+        if self.info.unknowns.is_empty() {
+            self.counters.residuals += 1;
+            self.system.residual(self.block, self.values, &mut [])?;
+            return Ok(Solved::Regular);
+        }
+        for (u, slot) in self.work.u.iter_mut().zip(&self.info.unknowns) {
+            *u = self.values.get(*slot);
+        }
+        if self.info.linear {
+            self.linear()
+        } else {
+            self.nonlinear()
+        }
+    }
+
+    // --- linear -----------------------------------------------------------------------------------------------------
+
+    fn linear(&mut self) -> Result<Solved, SolveError> {
+        // The solution does not depend on where the residual is evaluated, so an unusable guess is no harm.
+        for u in &mut self.work.u {
+            if !u.is_finite() {
+                *u = 0.0;
+            }
+        }
+        self.residual_at_u()?;
+        self.jacobian(|nominal, _| nominal)?;
+        self.factor();
+        if self.work.factors == Factors::Singular {
+            return self.linear_singular();
+        }
+        let mut size_last = f64::INFINITY;
+        for _ in 0..=REFINEMENTS_MAX {
+            self.newton_step();
+            for (u, step) in self.work.u.iter_mut().zip(&self.work.step) {
+                *u += step;
+            }
+            self.residual_at_u()?;
+            self.work.correction.copy_from_slice(&self.work.residual);
+            self.work.lu.solve(&mut self.work.correction);
+            let size = self.norm_of(|w| &w.correction);
+            if size <= 1.0 {
+                return Ok(Solved::Regular);
+            }
+            if size > 0.5 * size_last {
+                break;
+            }
+            size_last = size;
+        }
+        if self.relative_size(|w| &w.correction) <= STAGNATION_REL.sqrt() {
+            return Ok(Solved::Regular);
+        }
+        Err(self.linear_failure(self.info.unknowns.len()))
+    }
+
+    /// Minimum-norm solution of a rank-deficient block, from the residual at u = 0.
+    fn linear_singular(&mut self) -> Result<Solved, SolveError> {
+        let n = self.info.unknowns.len();
+        self.work.u.fill(0.0);
+        self.residual_at_u()?;
+        let rhs: Vec<f64> = self.work.residual.iter().map(|r| -r).collect();
+        let Some(solution) = min_norm(&self.work.jacobian, n, n, &rhs, &self.work.nominal) else {
+            return Err(self.linear_failure(0));
+        };
+        self.work.u.copy_from_slice(&solution.x);
+        self.residual_at_u()?;
+        let consistent = (0..n).all(|i| {
+            let terms: f64 = (0..n)
+                .map(|j| (self.work.jacobian[j * n + i] * solution.x[j]).abs())
+                .sum();
+            let row: f64 = (0..n)
+                .map(|j| (self.work.jacobian[j * n + i] * self.work.nominal[j]).abs())
+                .sum();
+            self.work.residual[i].abs() <= CONSISTENT_REL * (terms + rhs[i].abs()).max(EPS * row)
+        });
+        if consistent {
+            Ok(Solved::MinimumNorm {
+                rank: solution.rank,
+            })
+        } else {
+            Err(self.linear_failure(solution.rank))
+        }
+    }
+
+    fn linear_failure(&self, rank: usize) -> SolveError {
+        SolveError::Linear(Box::new(LinearFailure {
+            schedule: self.schedule,
+            block: self.block,
+            rank,
+            unknowns: self.unknowns_now(),
+            residuals: self.residuals_now(),
+        }))
+    }
+
+    // --- nonlinear --------------------------------------------------------------------------------------------------
+
+    fn nonlinear(&mut self) -> Result<Solved, SolveError> {
+        if let Some(bad) = self.work.u.iter().position(|u| !u.is_finite()) {
+            return Err(SolveError::NonFinite {
+                slot: self.info.unknowns[bad],
+            });
+        }
+        self.work.start.copy_from_slice(&self.work.u);
+        if self.accuracy == Accuracy::Trial
+            && self.work.factors == Factors::Regular
+            && self.with_kept_factors()?
+        {
+            return Ok(Solved::Regular);
+        }
+        let inside = |w: &BlockWork| {
+            (0..w.u.len()).all(|i| w.start[i] >= w.min[i] && w.start[i] <= w.max[i])
+        };
+        let limited = inside(self.work)
+            && self
+                .work
+                .min
+                .iter()
+                .chain(&self.work.max)
+                .any(|limit| limit.is_finite());
+        if limited {
+            self.work.u.copy_from_slice(&self.work.start);
+            if let Ok(solved) = self.damped(true) {
+                return Ok(solved);
+            }
+        }
+        self.work.u.copy_from_slice(&self.work.start);
+        self.damped(false)
+    }
+
+    /// Simplified Newton with the factors of an earlier point; false (and no harm) if it does not contract fast.
+    fn with_kept_factors(&mut self) -> Result<bool, SolveError> {
+        if self.residual_at_u().is_err() {
+            return Ok(false);
+        }
+        self.newton_step();
+        let mut size_last = self.norm_of(|w| &w.step);
+        for _ in 0..REUSE_ITERATIONS_MAX {
+            for i in 0..self.work.u.len() {
+                self.work.u[i] += self.work.step[i];
+                if self.work.u[i] < self.work.min[i] || self.work.u[i] > self.work.max[i] {
+                    return Ok(false);
+                }
+            }
+            if self.residual_at_u().is_err() {
+                return Ok(false);
+            }
+            self.newton_step();
+            self.counters.newton_iterations += 1;
+            let size = self.norm_of(|w| &w.step);
+            let rate = if size_last > 0.0 {
+                size / size_last
+            } else {
+                0.0
+            };
+            if rate.is_nan() || rate > REUSE_RATE_MAX {
+                return Ok(size <= EPS);
+            }
+            if rate / (1.0 - rate) * size <= 1.0 && size <= 1.0 {
+                return Ok(true);
+            }
+            size_last = size;
+        }
+        Ok(false)
+    }
+
+    fn damped(&mut self, limited: bool) -> Result<Solved, SolveError> {
+        self.residual_at_u()?;
+        for iteration in 0..ITERATIONS_MAX {
+            self.counters.newton_iterations += 1;
+            self.jacobian(|nominal, u| EPS.sqrt() * u.abs().max(nominal))?;
+            self.factor();
+            self.newton_step();
+            let size = self.norm_of(|w| &w.step);
+            if !size.is_finite() {
+                return Err(self.newton_failure(NewtonReason::Singular { rank: 0 }, iteration));
+            }
+            let (lambda, size_next) = self.damp(size, limited, iteration)?;
+            let stagnates = size_next > 0.5 * size;
+            if lambda == 1.0 && size_next <= 1.0
+                || stagnates && self.relative_size(|w| &w.correction) <= STAGNATION_REL
+            {
+                return self.accept_iterate(iteration);
+            }
+        }
+        Err(self.newton_failure(NewtonReason::Iterations, ITERATIONS_MAX))
+    }
+
+    /// Takes the largest fraction of the step that passes the monotonicity test; the simplified correction at the new
+    /// iterate is left in `correction`.
+    fn damp(&mut self, size: f64, limited: bool, iteration: u32) -> Result<(f64, f64), SolveError> {
+        let mut lambda = 1.0;
+        let mut last_error = None;
+        while lambda >= DAMPING_MIN {
+            let w = &mut *self.work;
+            for i in 0..w.u.len() {
+                w.trial[i] = w.u[i] + lambda * w.step[i];
+                if limited {
+                    w.trial[i] = w.trial[i].clamp(w.min[i], w.max[i]);
+                }
+            }
+            match self.residual_at_trial() {
+                Ok(()) => {
+                    self.work
+                        .correction
+                        .copy_from_slice(&self.work.residual_trial);
+                    self.apply_inverse();
+                    let size_next = self.norm_of(|w| &w.correction);
+                    let at_roundoff = self.relative_size(|w| &w.step) <= STAGNATION_REL;
+                    if size_next <= (1.0 - 0.25 * lambda) * size || size <= 1.0 || at_roundoff {
+                        std::mem::swap(&mut self.work.u, &mut self.work.trial);
+                        std::mem::swap(&mut self.work.residual, &mut self.work.residual_trial);
+                        return Ok((lambda, size_next));
+                    }
+                }
+                Err(error) if error.recoverable() => last_error = Some(error),
+                Err(error) => return Err(error),
+            }
+            lambda *= 0.5;
+        }
+        self.set_unknowns_to_u();
+        let reason = match last_error {
+            Some(error) => NewtonReason::Evaluation(Box::new(error)),
+            None => NewtonReason::Damping,
+        };
+        Err(self.newton_failure(reason, iteration))
+    }
+
+    /// The iterate has converged. With a singular Jacobian that alone does not mean that the residual is zero.
+    fn accept_iterate(&mut self, iteration: u32) -> Result<Solved, SolveError> {
+        if self.work.factors == Factors::Regular {
+            return Ok(Solved::Regular);
+        }
+        let n = self.info.unknowns.len();
+        let w = &*self.work;
+        let zero = (0..n).all(|i| {
+            let row: f64 = (0..n)
+                .map(|j| (w.jacobian[j * n + i] * (w.u[j].abs() + w.nominal[j])).abs())
+                .sum();
+            w.residual[i].abs() <= CONSISTENT_REL * row
+        });
+        let rank = min_norm(&w.jacobian, n, n, &w.residual, &w.nominal)
+            .map_or(0, |solution| solution.rank);
+        if zero {
+            Ok(Solved::MinimumNorm { rank })
+        } else {
+            Err(self.newton_failure(NewtonReason::Singular { rank }, iteration))
+        }
+    }
+
+    fn newton_failure(&self, reason: NewtonReason, iterations: u32) -> SolveError {
+        SolveError::Newton(Box::new(NewtonFailure {
+            schedule: self.schedule,
+            block: self.block,
+            reason,
+            iterations,
+            unknowns: self.unknowns_now(),
+            residuals: self.residuals_now(),
+        }))
+    }
+
+    // --- common -----------------------------------------------------------------------------------------------------
+
+    fn unknowns_now(&self) -> Vec<(saltus_model::Slot, f64)> {
+        self.info
+            .unknowns
+            .iter()
+            .copied()
+            .zip(self.work.u.iter().copied())
+            .collect()
+    }
+
+    fn residuals_now(&self) -> Vec<(saltus_model::Site, f64)> {
+        self.info
+            .residual_sites
+            .iter()
+            .copied()
+            .zip(self.work.residual.iter().copied())
+            .collect()
+    }
+
+    fn set_unknowns_to_u(&mut self) {
+        for (slot, u) in self.info.unknowns.iter().zip(&self.work.u) {
+            self.values.v[slot.index()] = *u;
+        }
+    }
+
+    fn residual_at_u(&mut self) -> Result<(), SolveError> {
+        self.set_unknowns_to_u();
+        self.counters.residuals += 1;
+        self.system
+            .residual(self.block, self.values, &mut self.work.residual)?;
+        self.check_finite(|w| &w.residual)
+    }
+
+    fn residual_at_trial(&mut self) -> Result<(), SolveError> {
+        for (slot, u) in self.info.unknowns.iter().zip(&self.work.trial) {
+            self.values.v[slot.index()] = *u;
+        }
+        self.counters.residuals += 1;
+        self.system
+            .residual(self.block, self.values, &mut self.work.residual_trial)?;
+        self.check_finite(|w| &w.residual_trial)
+    }
+
+    fn check_finite(&self, vector: impl Fn(&BlockWork) -> &[f64]) -> Result<(), SolveError> {
+        match vector(self.work).iter().position(|r| !r.is_finite()) {
+            None => Ok(()),
+            Some(row) => Err(SolveError::NonFinite {
+                slot: self.info.unknowns[row],
+            }),
+        }
+    }
+
+    /// Exact Jacobian, or differences with the increment that `increment(nominal, u)` gives.
+    fn jacobian(&mut self, increment: impl Fn(f64, f64) -> f64) -> Result<(), SolveError> {
+        self.counters.jacobians += 1;
+        if self
+            .system
+            .jacobian(self.block, self.values, &mut self.work.jacobian)?
+        {
+            if self.work.jacobian.iter().any(|v| !v.is_finite()) {
+                return self.jacobian_nonfinite();
+            }
+            return Ok(());
+        }
+        let n = self.info.unknowns.len();
+        for j in 0..n {
+            let slot = self.info.unknowns[j];
+            let u = self.work.u[j];
+            let delta = increment(self.work.nominal[j], u);
+            let evaluate = |s: &mut Self, delta: f64| -> Result<f64, SolveError> {
+                s.values.set(slot, u + delta);
+                let exact = s.values.get(slot) - u;
+                s.counters.residuals += 1;
+                s.system
+                    .residual(s.block, s.values, &mut s.work.residual_trial)?;
+                s.check_finite(|w| &w.residual_trial)?;
+                Ok(exact)
+            };
+            let exact = evaluate(self, delta).or_else(|_| evaluate(self, -delta))?;
+            self.values.set(slot, u);
+            for i in 0..n {
+                self.work.jacobian[j * n + i] =
+                    (self.work.residual_trial[i] - self.work.residual[i]) / exact;
+            }
+        }
+        self.residual_at_u()
+    }
+
+    fn jacobian_nonfinite(&self) -> Result<(), SolveError> {
+        let n = self.info.unknowns.len();
+        let entry = self.work.jacobian.iter().position(|v| !v.is_finite());
+        let column = entry.map_or(0, |entry| entry / n);
+        Err(SolveError::NonFinite {
+            slot: self.info.unknowns[column],
+        })
+    }
+
+    fn factor(&mut self) {
+        if self.work.factors != Factors::None && self.work.factored == self.work.jacobian {
+            return;
+        }
+        self.counters.factorizations += 1;
+        self.work.factored.copy_from_slice(&self.work.jacobian);
+        let regular = self.work.lu.factor(&self.work.jacobian);
+        self.work.factors = if regular {
+            Factors::Regular
+        } else {
+            Factors::Singular
+        };
+    }
+
+    /// step = -J⁻¹ r
+    fn newton_step(&mut self) {
+        let w = &mut *self.work;
+        for (c, r) in w.correction.iter_mut().zip(&w.residual) {
+            *c = -r;
+        }
+        self.apply_inverse();
+        let w = &mut *self.work;
+        w.step.copy_from_slice(&w.correction);
+    }
+
+    /// correction = J⁻¹ correction (pseudo-inverse if J is singular)
+    fn apply_inverse(&mut self) {
+        let w = &mut *self.work;
+        if w.factors == Factors::Regular {
+            w.lu.solve(&mut w.correction);
+            return;
+        }
+        let n = w.u.len();
+        match min_norm(&w.jacobian, n, n, &w.correction, &w.nominal) {
+            Some(solution) => w.correction.copy_from_slice(&solution.x),
+            None => w.correction.fill(f64::NAN),
+        }
+    }
+
+    /// Largest component relative to the weight of its unknown.
+    fn norm_of(&self, vector: impl Fn(&BlockWork) -> &[f64]) -> f64 {
+        let w = &*self.work;
+        vector(w).iter().enumerate().fold(0.0, |norm: f64, (i, v)| {
+            let weight = match self.accuracy {
+                Accuracy::Trial => BLOCK_FRACTION * self.tolerances.weight(w.u[i], w.nominal[i]),
+                Accuracy::Tight => TIGHT_REL * (w.u[i].abs() + w.nominal[i]),
+            };
+            let size = v.abs() / weight;
+            if size.is_nan() || norm.is_nan() {
+                f64::NAN
+            } else {
+                norm.max(size)
+            }
+        })
+    }
+
+    fn relative_size(&self, vector: impl Fn(&BlockWork) -> &[f64]) -> f64 {
+        let w = &*self.work;
+        vector(w).iter().enumerate().fold(0.0, |size, (i, v)| {
+            size.max(v.abs() / (w.u[i].abs() + w.nominal[i]))
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! All tolerances and thresholds that are not a method's own constants, each relative to a stated scale.
+
+/// Distance from 1 to the next float.
+pub const EPS: f64 = f64::EPSILON;
+
+/// Inner blocks converge to this fraction of the integrator's weights, so that their error is invisible to step control.
+pub const BLOCK_FRACTION: f64 = 1e-2;
+
+/// Relative accuracy of blocks at events, at initialisation, for Jacobians and while locating crossings.
+pub const TIGHT_REL: f64 = 1e-13;
+
+/// A Newton iteration that stagnates is accepted if its correction is below this fraction of (|u| + nominal): round-off of
+/// an ill-conditioned block, not divergence.
+pub const STAGNATION_REL: f64 = 1e-9;
+
+/// A rank-deficient linear block is consistent if each residual is below this fraction of the terms it sums.
+pub const CONSISTENT_REL: f64 = 1e-8;
+
+/// A pivot of an equilibrated matrix below `RANK_ULPS * n * EPS` counts as zero.
+pub const RANK_ULPS: f64 = 8.0;
+
+/// After an event a crossing function within this fraction of its size over the last step may lie on the wrong side only
+/// because of round-off (DESIGN 5.3).
+pub const RESTART_BAND_REL: f64 = 1e-11;
+
+/// A motion that leaves the band within this many units of time resolution happens at the event's own instant.
+pub const RESTART_ULPS: f64 = 16.0;
+
+/// The side taken in the band must still hold after this many units of time resolution.
+pub const CONFIRM_ULPS: f64 = 64.0;
+
+/// A dip of a crossing function through zero that is no deeper than `TOUCH_ULPS * EPS` of its size is a touch.
+pub const TOUCH_ULPS: f64 = 4.0;
+
+/// Steps below this many units of time resolution are not taken.
+pub const STEP_ULPS: f64 = 16.0;
+
+/// The resolution of time near `t` when steps of size `h` are taken.
+pub fn time_resolution(t: f64, h: f64) -> f64 {
+    EPS * t.abs().max(h.abs()).max(f64::MIN_POSITIVE / EPS)
+}
+
+/// The user's tolerance, passed down everywhere: the weight of a quantity is `rel * |x| + abs * nominal`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Tolerances {
+    pub rel: f64,
+    /// In units of the nominal value.
+    pub abs: f64,
+}
+
+impl Tolerances {
+    /// The same number for both parts, as Modelica's `Tolerance` annotation means it.
+    pub fn new(tolerance: f64) -> Tolerances {
+        Tolerances {
+            rel: tolerance,
+            abs: tolerance,
+        }
+    }
+
+    pub fn weight(&self, x: f64, nominal: f64) -> f64 {
+        self.rel * x.abs() + self.abs * nominal
+    }
+}
+
+/// The magnitude that a nominal value stands for. A nominal of zero or one that is not finite says nothing about the
+/// magnitude; 1 is the language's default for variables without one.
+pub fn nominal_magnitude(nominal: f64) -> f64 {
+    let magnitude = nominal.abs();
+    if magnitude > 0.0 && magnitude.is_finite() {
+        magnitude
+    } else {
+        1.0
+    }
+}
+
+/// Root mean square of `v[i] / weight[i]`; 0 for an empty vector.
+pub fn rms(v: &[f64], weight: &[f64]) -> f64 {
+    if v.is_empty() {
+        return 0.0;
+    }
+    let sum: f64 = v.iter().zip(weight).map(|(v, w)| (v / w) * (v / w)).sum();
+    (sum / v.len() as f64).sqrt()
+}
