@@ -27,6 +27,7 @@ mod sets;
 mod streams;
 
 pub use expandable::PendingExpandable;
+pub(crate) use rewrite::{for_each_root, in_statements, rewrite};
 
 use crate::core::{Child, ConnectorEnd, ElementKind, Flattener, InstId, Res};
 use rustc_hash::{FxHashMap, FxHashSet};

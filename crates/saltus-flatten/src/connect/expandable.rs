@@ -5,7 +5,7 @@
 
 use super::{Link, instances};
 use crate::core::{Child, Connect, ConnectorEnd, ElementKind, Flattener, InstId, Purpose, Res};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::Variability;
 use saltus_syntax::{Diagnostic, Name, Span, ast};
 
@@ -25,6 +25,15 @@ pub struct PendingExpandable {
     /// The other end was written without subscripts: all elements of a builtin-typed array, not only `other.offset`.
     pub whole: bool,
     pub span: Span,
+}
+
+/// Array dimensions of added members: the largest subscripts that connects use.
+type MemberSizes = FxHashMap<(InstId, Vec<Name>), Vec<usize>>;
+
+impl PendingExpandable {
+    fn key(&self) -> (InstId, Vec<Name>) {
+        (self.bus, self.member.clone())
+    }
 }
 
 #[derive(Default)]
@@ -57,12 +66,19 @@ impl<'a> Flattener<'a> {
             self.note_connect(&mut busses, a.inst, b.inst, span)?;
         }
         let mut pending = std::mem::take(&mut self.sections.pending_expandable);
+        let mut sizes = MemberSizes::default();
+        for connect in &pending {
+            let size = sizes.entry(connect.key()).or_insert_with(|| vec![0; connect.subs.len()]);
+            for (dim, &sub) in size.iter_mut().zip(&connect.subs) {
+                *dim = (*dim).max(sub as usize);
+            }
+        }
         let mut passes = 0;
         loop {
             let mut changed = false;
             let mut waiting = Vec::new();
             for connect in pending {
-                if self.resolve_pending(&mut busses, &connect)? {
+                if self.resolve_pending(&mut busses, &sizes, &connect)? {
                     changed = true;
                 } else {
                     waiting.push(connect);
@@ -141,7 +157,7 @@ impl<'a> Flattener<'a> {
     }
 
     /// Adds the member of a pending connect if the bus that is to have it exists by now.
-    fn resolve_pending(&mut self, busses: &mut Busses, pending: &PendingExpandable) -> Res<bool> {
+    fn resolve_pending(&mut self, busses: &mut Busses, sizes: &MemberSizes, pending: &PendingExpandable) -> Res<bool> {
         let Some((&last, path)) = pending.member.split_last() else {
             return Ok(false);
         };
@@ -159,19 +175,23 @@ impl<'a> Flattener<'a> {
             if !self.is_expandable(bus) {
                 return Ok(false);
             }
-            let like = &self.insts[pending.other.inst];
-            let element_of_array = !pending.whole && like.dims.as_ref().is_some_and(|dims| !dims.is_empty());
-            if !pending.subs.is_empty() || element_of_array {
+            let added = self.add_member_like(bus, last, pending.other.inst)?;
+            if self.insts[added].builtin.is_some() {
+                if !pending.subs.is_empty() {
+                    self.insts[added].dims = Some(sizes.get(&pending.key()).cloned().unwrap_or_default().into());
+                } else if !pending.whole {
+                    self.insts[added].dims = Some([].into());
+                }
+            } else if !pending.subs.is_empty() {
                 return Err(Box::new(
                     Diagnostic::error(
                         "unsupported-feature",
                         pending.span,
-                        format!("adding single elements of an array to `{}` is not supported", self.insts[bus].path),
+                        format!("adding an array of connectors to `{}` is not supported", self.insts[bus].path),
                     )
                     .help(format!("declare `{last}` in the expandable connector")),
                 ));
             }
-            self.add_member_like(bus, last, pending.other.inst)?;
         }
         let child = self.child(bus, last, pending.span)?;
         let Some(member) = self.member_element(&child, &pending.subs) else {

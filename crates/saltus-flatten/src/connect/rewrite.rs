@@ -11,7 +11,7 @@ use saltus_ir::func::{Access, Statement, StatementKind, Target};
 use saltus_ir::{Builtin, Expr, ExprId, Ir, Sub};
 
 /// Calls `f` on every expression of the collected equations, algorithms and asserts.
-pub(super) fn for_each_root(sections: &mut Sections<'_>, f: &mut impl FnMut(&mut ExprId)) {
+pub(crate) fn for_each_root(sections: &mut Sections<'_>, f: &mut impl FnMut(&mut ExprId)) {
     for equation in sections.equations.iter_mut().chain(&mut sections.initial_equations) {
         f(&mut equation.lhs);
         f(&mut equation.rhs);
@@ -96,22 +96,6 @@ fn in_target(target: &mut Target, f: &mut impl FnMut(&mut ExprId)) {
     }
 }
 
-/// All nodes reachable from the roots, children before parents.
-pub(crate) fn reachable(ir: &Ir, roots: impl IntoIterator<Item = ExprId>) -> Vec<ExprId> {
-    let mut seen = vec![false; ir.n_nodes()];
-    let mut stack: Vec<ExprId> = roots.into_iter().collect();
-    let mut nodes = Vec::new();
-    while let Some(node) = stack.pop() {
-        if std::mem::replace(&mut seen[node.0 as usize], true) {
-            continue;
-        }
-        nodes.push(node);
-        ir.for_each_child(node, |child| stack.push(child));
-    }
-    nodes.sort_unstable();
-    nodes
-}
-
 /// The node that each of `nodes` (children first) becomes: children replaced, then `f` on the old and the new node.
 pub(crate) fn rewrite(
     ir: &mut Ir,
@@ -134,7 +118,7 @@ impl<'a> Flattener<'a> {
     pub(super) fn replace_connection_operators(&mut self, sets: &Sets) -> Res<()> {
         let mut roots = Vec::new();
         for_each_root(&mut self.sections, &mut |root| roots.push(*root));
-        let nodes = reachable(&self.ir, roots);
+        let nodes = self.ir.reachable(&roots);
         let mut values: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for &node in &nodes {
             if let Some(value) = self.operator_value(sets, node)? {

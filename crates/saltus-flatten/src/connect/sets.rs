@@ -6,8 +6,8 @@
 
 use super::graph::Fate;
 use super::matching::{Kind, LeafPair, Side};
-use super::{negated, real_op, relation};
-use crate::core::{Flattener, InstId, Res};
+use super::{instances, negated, real_op, relation};
+use crate::core::{Flattener, InstId, Purpose, Res};
 use rustc_hash::FxHashMap;
 use saltus_ir::flat::{Assert, Equation};
 use saltus_ir::func::AssertLevel;
@@ -88,6 +88,7 @@ impl<'a> Flattener<'a> {
     /// To be called when all other equations are collected.
     pub fn connection_equations(&mut self) -> Res<()> {
         self.match_connects()?;
+        self.create_flow_variables()?;
         let sets = self.build_sets();
         for k in 0..self.graph.pairs.len() {
             let pair = self.graph.pairs[k];
@@ -110,6 +111,36 @@ impl<'a> Flattener<'a> {
         }
         self.stream_equations(&sets)?;
         self.replace_connection_operators(&sets)
+    }
+
+    /// Flow variables that no equation and no connect mentions are variables of the model too.
+    fn create_flow_variables(&mut self) -> Res<()> {
+        for inst in self.insts.ids() {
+            let node = &self.insts[inst];
+            if node.prefixes.connection == ConnectionPrefix::Flow
+                && node.purpose == Purpose::Component
+                && node.builtin.is_some()
+                && node.var.is_none()
+                && self.is_part_of_model(inst)
+            {
+                self.var(inst)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every instance from the top down to this one is a component of the one before: it is not absent, nor only a pattern
+    /// for the elements of an array.
+    fn is_part_of_model(&self, inst: InstId) -> bool {
+        let mut at = inst;
+        while let Some(parent) = self.insts[at].parent {
+            let child = self.insts[parent].children.get(&self.insts[at].name);
+            if !child.is_some_and(|child| instances(child).contains(&at)) {
+                return false;
+            }
+            at = parent;
+        }
+        true
     }
 
     fn build_sets(&self) -> Sets {
