@@ -1,1 +1,66 @@
-fn main() {}
+//! The `saltus` program: arguments in, files and exit codes out. Everything that is not arguments, files or text for
+//! people is done by the facade crate, behind [`engine`].
+
+mod args;
+mod bug;
+mod commands;
+mod engine;
+mod exit;
+mod files;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Cli, Command};
+use crate::exit::Exit;
+
+/// Deeply nested models are worked on recursively; the depth is bounded, and this is room for the bound.
+const STACK_BYTES: usize = 512 << 20;
+
+fn main() -> ExitCode {
+    bug::install_hook();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let exit = if error.use_stderr() {
+                Exit::CommandLine
+            } else {
+                Exit::Done
+            };
+            // A closed standard output is no reason for another message.
+            let _ = error.print();
+            return exit.into();
+        }
+    };
+    let worker = std::thread::Builder::new()
+        .name("saltus".into())
+        .stack_size(STACK_BYTES)
+        .spawn(move || run(cli));
+    let exit = match worker {
+        Ok(handle) => handle.join().unwrap_or(Exit::Bug),
+        Err(error) => {
+            exit::message(&format!("error: no thread could be started: {error}"));
+            Exit::Incomplete
+        }
+    };
+    exit.into()
+}
+
+fn run(cli: Cli) -> Exit {
+    let outcome = match cli.command {
+        Command::Check(args) => commands::check(args),
+        Command::Simulate(args) => commands::simulate(*args),
+        Command::Show(args) => commands::show(args),
+        Command::Plot(args) => commands::plot(args),
+        Command::Compare(args) => commands::compare(args),
+        Command::Explain(args) => commands::explain(args),
+    };
+    match outcome {
+        Ok(exit) => exit,
+        Err(failure) => {
+            exit::message(failure.text.trim_end());
+            failure.exit
+        }
+    }
+}

@@ -21,7 +21,7 @@
 
 mod disk;
 mod error;
-pub mod pages;
+mod explain_failure;
 mod run;
 mod workspace;
 
@@ -31,6 +31,7 @@ pub use workspace::{Compiled, Stage, StageTimes, Workspace};
 
 pub use saltus_plot as plot;
 pub use saltus_results as results;
+pub use saltus_model::SlotRole;
 pub use saltus_syntax::{Diagnostic, Severity};
 
 /// The version of Saltus.

@@ -159,19 +159,44 @@ impl Workspace {
         }
     }
 
-    /// The syntax trees of the added sources, printed.
-    pub fn print_ast(&self) -> Result<String, Error> {
-        let mut map = SourceMap::default();
-        let mut out = String::new();
-        for (name, text) in &self.sources {
-            let file = map.add(name.clone(), text.clone());
-            let parsed = saltus_syntax::parse(file, text);
-            if parsed.diagnostics.iter().any(Diagnostic::is_error) {
-                return Err(Error::Model(Diagnostics { list: parsed.diagnostics, sources: Arc::new(map) }));
+    /// The syntax tree of a class of the added sources, or of a library, printed.
+    pub fn print_ast(&self, class: &str) -> Result<String, Error> {
+        let arena = FileArena::new();
+        let disk = Disk;
+        let clock = || 0.0;
+        let mut tree = self.tree(&arena, &disk, &clock);
+        let mut node = saltus_flatten::tree::ROOT;
+        for part in class.split('.') {
+            match tree.child(node, Name::new(part)) {
+                Some(child) => node = child,
+                None => return Err(Error::Usage(format!("there is no class `{class}`"))),
             }
-            out.push_str(&saltus_syntax::print::print_ast(&parsed.definition));
         }
-        Ok(out)
+        let def = tree.def(node);
+        let failed = tree.diagnostics.iter().any(Diagnostic::is_error);
+        match def {
+            Some(def) if !failed => Ok(saltus_syntax::print::print_class(def)),
+            _ => Err(Error::Model(Diagnostics { list: std::mem::take(&mut tree.diagnostics), sources: Arc::new(tree.sources) })),
+        }
+    }
+
+    /// The flat model of a class, printed.
+    pub fn print_flat(&self, class: &str) -> Result<String, Error> {
+        self.flatten(class).map(|flat| saltus_ir::print::print_flat(&flat.model))
+    }
+
+    /// The structured system of a class, printed.
+    pub fn print_structure(&self, class: &str) -> Result<String, Error> {
+        self.structure(class).map(|(system, ..)| saltus_structure::print::print_structure(&system))
+    }
+
+    fn tree<'t>(&self, arena: &'t FileArena, disk: &'t Disk, clock: &'t dyn Fn() -> f64) -> ClassTree<'t> {
+        let libraries = self.libraries.iter().map(|l| l.display().to_string()).collect();
+        let mut tree = ClassTree::new(arena, disk, libraries, clock);
+        for (name, text) in &self.sources {
+            tree.add_source(name, text.clone());
+        }
+        tree
     }
 
     /// Parses what is needed and flattens a class.
@@ -179,12 +204,8 @@ impl Workspace {
         let arena = FileArena::new();
         let start = Instant::now();
         let clock = move || start.elapsed().as_secs_f64();
-        let libraries = self.libraries.iter().map(|l| l.display().to_string()).collect();
         let disk = Disk;
-        let mut tree = ClassTree::new(&arena, &disk, libraries, &clock);
-        for (name, text) in &self.sources {
-            tree.add_source(name, text.clone());
-        }
+        let mut tree = self.tree(&arena, &disk, &clock);
         let failed = tree.diagnostics.iter().any(Diagnostic::is_error);
         if failed {
             let list = std::mem::take(&mut tree.diagnostics);

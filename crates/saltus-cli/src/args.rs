@@ -1,0 +1,304 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Compiles Modelica models and simulates them, jumps included.
+#[derive(Parser, Debug)]
+#[command(name = "saltus", version, about, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Parse, flatten, count and verify a model
+    Check(CheckArgs),
+    /// Run a model
+    Simulate(Box<SimulateArgs>),
+    /// Print a stage of a model's translation
+    Show(ShowArgs),
+    /// Draw variables of a result as SVG
+    Plot(PlotArgs),
+    /// Compare a result with a reference inside a tube; exit code 0 equal, 1 different
+    Compare(CompareArgs),
+    /// Explain an error code
+    Explain(ExplainArgs),
+}
+
+/// Which model, and where the libraries are.
+#[derive(Args, Debug)]
+pub(crate) struct TargetArgs {
+    /// A Modelica file, or the qualified name of a class in a library
+    #[arg(value_name = "FILE.mo | qualified.Name")]
+    pub(crate) target: String,
+    /// Which class of the file; default: its last top-level model
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// A folder with libraries, searched before MODELICAPATH (repeatable)
+    #[arg(long = "library", value_name = "DIR")]
+    pub(crate) libraries: Vec<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SimulateArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Default: experiment annotation, else 0
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = finite)]
+    pub(crate) start_time: Option<f64>,
+    /// Default: experiment annotation, else 1
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = finite)]
+    pub(crate) stop_time: Option<f64>,
+    /// Relative tolerance; default: experiment annotation, else 1e-6
+    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    pub(crate) tolerance: Option<f64>,
+    /// Distance of output points; default: experiment annotation, else 500 intervals
+    #[arg(long, value_name = "SECONDS", value_parser = positive, conflicts_with = "intervals")]
+    pub(crate) interval: Option<f64>,
+    /// Number of output intervals
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub(crate) intervals: Option<u32>,
+    /// The integrator
+    #[arg(long, value_name = "NAME")]
+    pub(crate) solver: Option<String>,
+    /// Value of a parameter or start value (repeatable)
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) settings: Vec<Setting>,
+    /// Result file, .csv or .mat by its ending; `-` is CSV on standard output; default: <Model>_res.mat
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only variables that match, hidden ones too; `*` and `?` stand for any text and one character (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) variables: Vec<String>,
+    /// Event log, one JSON object per line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    /// Statistics as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stats: Option<PathBuf>,
+    /// A picture of variables over time (repeatable)
+    #[arg(long = "plot", value_name = "VAR,VAR=FILE.svg")]
+    pub(crate) plots: Vec<PlotRequest>,
+    /// Integrate across discontinuities without locating them
+    #[arg(long)]
+    pub(crate) no_events: bool,
+    /// Give up after so many seconds; what was computed is kept
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub(crate) max_wall: Option<f64>,
+    /// No text but errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// What to print
+    #[arg(long, value_enum)]
+    pub(crate) stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Stage {
+    /// The syntax tree
+    Ast,
+    /// The flat model: variables and scalar equations
+    Flat,
+    /// States, blocks in order, torn variables, events
+    Structure,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlotArgs {
+    /// A result file, .csv or .mat
+    pub(crate) result: PathBuf,
+    /// Names of variables
+    #[arg(required = true)]
+    pub(crate) variables: Vec<String>,
+    /// The picture
+    #[arg(long, short, value_name = "FILE.svg")]
+    pub(crate) output: PathBuf,
+    /// Event log of the run; its times are drawn as faint lines
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    /// Width in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = saltus_plot::WIDTH_DEFAULT)]
+    pub(crate) width: u32,
+    /// Height in pixels
+    #[arg(long, value_name = "PIXELS", default_value_t = saltus_plot::HEIGHT_DEFAULT)]
+    pub(crate) height: u32,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompareArgs {
+    /// A result file, .csv or .mat
+    pub(crate) result: PathBuf,
+    /// The reference, .csv or .mat
+    pub(crate) reference: PathBuf,
+    /// Names to compare, one per line; default: all variables of the reference
+    #[arg(long, value_name = "FILE")]
+    pub(crate) signals: Option<PathBuf>,
+    /// Half-height of the tube as a share of the signal's range
+    #[arg(long, value_name = "SHARE", default_value = "0.002", value_parser = not_negative)]
+    pub(crate) tolerance: f64,
+    /// Half-width of the tube as a share of the duration, and at most two rows of the reference
+    #[arg(long, value_name = "SHARE", default_value = "0.002", value_parser = not_negative)]
+    pub(crate) time_tolerance: f64,
+    /// Share of the time that a signal may be outside
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = not_negative)]
+    pub(crate) allow_outside: f64,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExplainArgs {
+    /// The word in brackets after `error`; without it, all codes are listed
+    #[arg(value_name = "error-code")]
+    pub(crate) code: Option<String>,
+}
+
+/// `path=value` of `--set`. The value is interpreted when the type of the variable is known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Setting {
+    pub(crate) path: String,
+    pub(crate) value: String,
+}
+
+impl FromStr for Setting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Setting, String> {
+        match text.split_once('=') {
+            Some((path, value)) if !path.trim().is_empty() && !value.trim().is_empty() => {
+                Ok(Setting {
+                    path: path.trim().to_owned(),
+                    value: value.trim().to_owned(),
+                })
+            }
+            _ => Err("expected path=value".into()),
+        }
+    }
+}
+
+/// `VAR,VAR=FILE.svg` of `--plot`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct PlotRequest {
+    pub(crate) variables: Vec<String>,
+    pub(crate) file: PathBuf,
+}
+
+impl FromStr for PlotRequest {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PlotRequest, String> {
+        let (names, file) = text
+            .rsplit_once('=')
+            .ok_or("expected VAR,VAR=FILE.svg".to_owned())?;
+        if !file.to_ascii_lowercase().ends_with(".svg") {
+            return Err(format!("pictures are SVG: `{file}` should end with .svg"));
+        }
+        let variables = split_names(names);
+        if variables.iter().any(String::is_empty) {
+            return Err("expected VAR,VAR=FILE.svg".into());
+        }
+        Ok(PlotRequest {
+            variables,
+            file: file.into(),
+        })
+    }
+}
+
+/// Splits at commas that are not inside brackets or parentheses: `a[1,2],b` is two names.
+fn split_names(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '[' | '(' => depth += 1,
+            ']' | ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                names.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(name) = names.last_mut() {
+            name.push(c);
+        }
+    }
+    names.iter().map(|name| name.trim().to_owned()).collect()
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err("expected a number".into()),
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match finite(text) {
+        Ok(value) if value > 0.0 => Ok(value),
+        _ => Err("expected a number above 0".into()),
+    }
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    match finite(text) {
+        Ok(value) if value >= 0.0 => Ok(value),
+        _ => Err("expected a number, 0 or above".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn plot_requests_split_names_outside_brackets() {
+        let request: PlotRequest = "a[1,2],der(x),b=out/x.svg".parse().unwrap();
+        assert_eq!(request.variables, ["a[1,2]", "der(x)", "b"]);
+        assert_eq!(request.file, PathBuf::from("out/x.svg"));
+        assert!("x.svg".parse::<PlotRequest>().is_err());
+        assert!("x=y.png".parse::<PlotRequest>().is_err());
+        assert!("x,=y.svg".parse::<PlotRequest>().is_err());
+    }
+
+    #[test]
+    fn settings_need_a_path_and_a_value() {
+        let setting: Setting = "body.m = 2.5".parse().unwrap();
+        assert_eq!(
+            (setting.path.as_str(), setting.value.as_str()),
+            ("body.m", "2.5")
+        );
+        assert!("m".parse::<Setting>().is_err());
+        assert!("=1".parse::<Setting>().is_err());
+        assert!("m=".parse::<Setting>().is_err());
+    }
+}

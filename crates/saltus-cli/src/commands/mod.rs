@@ -1,0 +1,15 @@
+//! One file per verb: arguments in, exit code out.
+
+mod check;
+mod compare;
+mod explain;
+mod plot;
+mod show;
+mod simulate;
+
+pub(crate) use check::check;
+pub(crate) use compare::compare;
+pub(crate) use explain::explain;
+pub(crate) use plot::plot;
+pub(crate) use show::show;
+pub(crate) use simulate::simulate;

@@ -1,0 +1,9 @@
+use crate::args::ShowArgs;
+use crate::engine;
+use crate::exit::{Exit, Outcome, print};
+
+/// `saltus show`
+pub(crate) fn show(args: ShowArgs) -> Outcome {
+    print(&engine::show(&args.target, args.stage)?)?;
+    Ok(Exit::Done)
+}

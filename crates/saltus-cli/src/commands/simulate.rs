@@ -1,0 +1,115 @@
+use std::path::{Path, PathBuf};
+
+use saltus_plot::{PlotOptions, plot_over_time};
+use saltus_results::{EventKind, write_events};
+
+use crate::args::{PlotRequest, SimulateArgs};
+use crate::engine::{self, Run};
+use crate::exit::{Exit, Failure, Outcome, message};
+use crate::files::{self, ResultFormat};
+
+/// `saltus simulate`
+pub(crate) fn simulate(args: SimulateArgs) -> Outcome {
+    check_files(&args)?;
+    let run = engine::simulate(&args)?;
+    if !run.messages.is_empty() && !args.quiet {
+        message(run.messages.trim_end());
+    }
+
+    let output = args
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("{}_res.mat", file_stem(&run.model))));
+    files::write_table(&output, &run.table)?;
+    if let Some(path) = &args.events {
+        files::write_file(path, |out| write_events(&run.events, out))?;
+    }
+    if let Some(path) = &args.stats {
+        let json = run.statistics.to_json();
+        files::write_file(path, |out| {
+            use std::io::Write;
+            out.write_all(json.as_bytes())
+        })?;
+    }
+    for request in &args.plots {
+        write_plot(&run, request)?;
+    }
+    match &run.failure {
+        Some(text) => {
+            message(text.trim_end());
+            Ok(Exit::Incomplete)
+        }
+        None => {
+            if !args.quiet {
+                message(&summary(&run, &output));
+            }
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// Everything that can be known to be wrong before the run.
+fn check_files(args: &SimulateArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.output {
+        ResultFormat::of(path)?;
+    }
+    let plots = args.plots.iter().map(|plot| &plot.file);
+    let optional = [&args.output, &args.events, &args.stats];
+    for path in optional.into_iter().flatten().chain(plots) {
+        files::check_folder(path)?;
+    }
+    Ok(())
+}
+
+/// The name of a model as the stem of a file name: quoted identifiers may hold anything.
+fn file_stem(model: &str) -> String {
+    model
+        .chars()
+        .map(|c| match c {
+            c if c.is_alphanumeric() => c,
+            '.' | '_' | '-' => c,
+            _ => '_',
+        })
+        .collect()
+}
+
+fn write_plot(run: &Run, request: &PlotRequest) -> Result<(), Failure> {
+    let options = PlotOptions {
+        title: Some(run.model.clone()),
+        events: event_times(run),
+        ..PlotOptions::default()
+    };
+    let svg = plot_over_time(&run.table, &request.variables, &options)
+        .map_err(|e| Failure::command_line(format!("--plot: {e}")))?;
+    files::write_file(&request.file, |out| {
+        use std::io::Write;
+        out.write_all(svg.as_bytes())
+    })
+}
+
+fn event_times(run: &Run) -> Vec<f64> {
+    run.events
+        .iter()
+        .filter(|event| !matches!(event.kind, EventKind::Initial | EventKind::Terminal))
+        .map(|event| event.time)
+        .collect()
+}
+
+/// `BouncingBall: 0 to 3 s, 412 steps, 5 events, 0.01 s; BouncingBall_res.mat`
+fn summary(run: &Run, output: &Path) -> String {
+    let stats = &run.statistics;
+    let (start, stop) = match (run.table.time().first(), run.table.time().last()) {
+        (Some(first), Some(last)) => (*first, *last),
+        _ => (f64::NAN, f64::NAN),
+    };
+    let n_events = stats.events.time + stats.events.state + stats.events.step;
+    let place = if output == Path::new("-") {
+        String::new()
+    } else {
+        format!("; {}", output.display())
+    };
+    format!(
+        "{}: {start} to {stop} s, {} steps, {n_events} events, {:.2} s{place}",
+        run.model, stats.steps, stats.seconds.total
+    )
+}

@@ -1,0 +1,195 @@
+//! The border to the facade: everything the verbs ask of the compiler and the simulator.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+
+use saltus::{Compiled, Error, Workspace};
+use saltus_results::{EventRecord, ResultTable, Statistics};
+
+use crate::args::{Setting, SimulateArgs, Stage, TargetArgs};
+use crate::exit::{Exit, Failure};
+
+/// Names a file that gets one line per finished stage, `stage seconds`: how `xtask` learns how far a model came.
+const STAGE_FILE: &str = "SALTUS_STAGE_FILE";
+
+/// What `check` found in a model that is right.
+pub(crate) struct CheckReport {
+    /// Warnings, rendered.
+    pub(crate) messages: String,
+    /// Name, counts, verdict; ends with a newline.
+    pub(crate) summary: String,
+}
+
+/// A run, complete or not.
+pub(crate) struct Run {
+    /// Qualified name.
+    pub(crate) model: String,
+    pub(crate) table: ResultTable,
+    pub(crate) events: Vec<EventRecord>,
+    pub(crate) statistics: Statistics,
+    /// Warnings and what the model printed, rendered.
+    pub(crate) messages: String,
+    /// Why the run could not be completed, rendered; the table then ends at the last accepted step.
+    pub(crate) failure: Option<String>,
+}
+
+/// Parses, flattens, counts and verifies.
+pub(crate) fn check(target: &TargetArgs) -> Result<CheckReport, Failure> {
+    let (workspace, class) = open(target)?;
+    let compiled = workspace.compile(&class).map_err(failure)?;
+    let info = compiled.info();
+    let states = info
+        .slots
+        .iter()
+        .filter(|s| s.role == saltus::SlotRole::State)
+        .count();
+    Ok(CheckReport {
+        messages: compiled.warnings.to_string(),
+        summary: format!(
+            "{class}: {} equations, {} unknowns, {states} states: the model is balanced and can be simulated\n",
+            info.n_equations, info.n_unknowns
+        ),
+    })
+}
+
+/// The text of a stage.
+pub(crate) fn show(target: &TargetArgs, stage: Stage) -> Result<String, Failure> {
+    let (workspace, class) = open(target)?;
+    match stage {
+        Stage::Ast => workspace.print_ast(&class),
+        Stage::Flat => workspace.print_flat(&class),
+        Stage::Structure => workspace.print_structure(&class),
+    }
+    .map_err(failure)
+}
+
+/// Compiles and runs. `Err` only if there is nothing to write: the model or the command line is wrong.
+pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
+    let (mut workspace, class) = open(&args.target)?;
+    let mut compiled = workspace.compile(&class).map_err(failure)?;
+    let mut settings = Vec::new();
+    let mut structural = false;
+    for setting in &args.settings {
+        let value = setting_value(setting)?;
+        if compiled.structural.iter().any(|(name, _)| *name == setting.path) {
+            workspace.set_structural(&setting.path, value);
+            structural = true;
+        } else {
+            settings.push((setting.path.clone(), value));
+        }
+    }
+    if structural {
+        compiled = workspace.compile(&class).map_err(failure)?;
+    }
+    run(args, &compiled, settings)
+}
+
+fn run(args: &SimulateArgs, compiled: &Compiled, settings: Vec<(String, f64)>) -> Result<Run, Failure> {
+    let mut experiment = compiled.experiment().variables(&args.variables).events(!args.no_events);
+    for (path, value) in settings {
+        experiment = experiment.set(path, value);
+    }
+    if let Some(time) = args.start_time {
+        experiment = experiment.start_time(time);
+    }
+    if let Some(time) = args.stop_time {
+        experiment = experiment.stop_time(time);
+    }
+    if let Some(tolerance) = args.tolerance {
+        experiment = experiment.tolerance(tolerance);
+    }
+    if let Some(interval) = args.interval {
+        experiment = experiment.interval(interval);
+    }
+    if let Some(count) = args.intervals {
+        experiment = experiment.intervals(count);
+    }
+    if let Some(name) = &args.solver {
+        experiment = experiment.solver(name).map_err(failure)?;
+    }
+    if let Some(seconds) = args.max_wall {
+        experiment = experiment.max_wall(seconds);
+    }
+    let (done, failed) = match experiment.simulate() {
+        Ok(done) => (done, None),
+        Err(Error::Run(diagnostics, done)) => (*done, Some(diagnostics.to_string())),
+        Err(error) => return Err(failure(error)),
+    };
+    if done.initialised {
+        finished("initialise", done.statistics.seconds.initialize);
+    }
+    if failed.is_none() {
+        finished("simulate", done.statistics.seconds.simulate);
+    }
+    let mut messages = compiled.warnings.to_string();
+    messages.push_str(&done.warnings.to_string());
+    if let Some(text) = &done.terminated {
+        messages.push_str(&format!("note: the model ended the run at time {}: {text}\n", done.time_reached));
+    }
+    Ok(Run {
+        model: compiled.info().name.clone(),
+        table: done.table,
+        events: done.event_log,
+        statistics: done.statistics,
+        messages,
+        failure: failed,
+    })
+}
+
+/// The workspace with libraries and, if a file is named, its text; and the class that is meant.
+fn open(target: &TargetArgs) -> Result<(Workspace, String), Failure> {
+    let mut workspace = Workspace::new();
+    for dir in &target.libraries {
+        if !dir.is_dir() {
+            return Err(Failure::command_line(format!("--library: `{}` is not a folder", dir.display())));
+        }
+        workspace.add_library_dir(dir);
+    }
+    workspace.add_modelicapath();
+    workspace.on_stage(|stage, seconds| finished(stage.name(), seconds));
+    let is_file = target.target.ends_with(".mo") || PathBuf::from(&target.target).is_file();
+    let class = if is_file {
+        let last = workspace.load_file(&target.target).map_err(failure)?;
+        target.model.clone().unwrap_or(last)
+    } else {
+        target.model.clone().unwrap_or_else(|| target.target.clone())
+    };
+    Ok((workspace, class))
+}
+
+/// Notes a finished stage in the stage file, if one is asked for.
+fn finished(stage: &str, seconds: f64) {
+    let Some(path) = std::env::var_os(STAGE_FILE) else {
+        return;
+    };
+    if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path) {
+        // A stage file that cannot be written only costs the report a line.
+        let _ = writeln!(file, "{stage} {seconds}");
+    }
+}
+
+fn setting_value(setting: &Setting) -> Result<f64, Failure> {
+    match setting.value.as_str() {
+        "true" => Ok(1.0),
+        "false" => Ok(0.0),
+        text => text
+            .parse()
+            .map_err(|_| Failure::command_line(format!("--set {}: `{text}` is not a number, true or false", setting.path))),
+    }
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Model(diagnostics) => {
+            // A file that is not there is a matter of the command line.
+            let exit = match diagnostics.error_codes().as_slice() {
+                ["file-not-found"] => Exit::CommandLine,
+                _ => Exit::Model,
+            };
+            Failure { exit, text: diagnostics.to_string().trim_end().to_owned() }
+        }
+        Error::Run(diagnostics, _) => Failure { exit: Exit::Incomplete, text: diagnostics.to_string().trim_end().to_owned() },
+        Error::Usage(text) => Failure::command_line(text),
+    }
+}

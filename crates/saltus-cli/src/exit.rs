@@ -1,0 +1,58 @@
+//! Exit codes, failures and text for people.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+/// How the program ends. The numbers are a promise to users.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    Done = 0,
+    /// The model is wrong; for `compare`: the results differ.
+    Model = 1,
+    /// The command line is wrong: an option, a file that is not there or cannot be read or written.
+    CommandLine = 2,
+    /// The run could not be completed; what was computed is in the result file.
+    Incomplete = 3,
+    /// A bug in Saltus.
+    Bug = 4,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why a command ended early, as text for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) text: String,
+}
+
+impl Failure {
+    pub(crate) fn command_line(what: impl std::fmt::Display) -> Failure {
+        Failure {
+            exit: Exit::CommandLine,
+            text: format!("error: {what}"),
+        }
+    }
+}
+
+pub(crate) type Outcome = Result<Exit, Failure>;
+
+/// Writes a line for people to standard error. If nobody listens, so be it.
+pub(crate) fn message(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Writes what was asked for to standard output. A reader that has seen enough (`| head`) is not an error.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::command_line(format!("standard output: {e}")))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,202 @@
+//! Run-time failures in the model's own names and lines.
+
+use crate::workspace::Compiled;
+use saltus_model::{Fault, FaultKind, Site, Slot};
+use saltus_sim::{Oscillation, SimError};
+use saltus_solve::{NewtonFailure, NewtonReason, SolveError};
+use saltus_syntax::source::LineCol;
+use saltus_syntax::{Diagnostic, Span};
+
+/// Most variables that a message lists.
+const LISTED_MAX: usize = 8;
+
+impl Compiled {
+    /// The place of a site in the sources.
+    pub(crate) fn span_of(&self, site: Site) -> Option<Span> {
+        let info = self.info().sites.get(site.0 as usize)?;
+        let file = self.sources.find(&info.file)?;
+        let start = self.sources.offset(file, LineCol { line: info.line, col: info.column });
+        let line = self.sources.line_text(file, info.line);
+        let rest = line.chars().skip(info.column.saturating_sub(1) as usize).collect::<String>();
+        Some(Span::new(file, start, start + rest.trim_end().len() as u32))
+    }
+
+    fn site_text(&self, site: Site) -> &str {
+        self.info().sites.get(site.0 as usize).map_or("", |s| s.text.as_str())
+    }
+
+    pub(crate) fn slot_name(&self, slot: Slot) -> &str {
+        &self.info().slots[slot.index()].name
+    }
+
+    fn at(&self, code: &'static str, site: Option<Site>, message: String) -> Diagnostic {
+        match site.and_then(|s| self.span_of(s)) {
+            Some(span) => Diagnostic::error(code, span, message),
+            None => Diagnostic::placeless(code, message),
+        }
+    }
+}
+
+/// The message for a run that could not be completed.
+pub(crate) fn failure_diagnostic(compiled: &Compiled, error: &SimError) -> Diagnostic {
+    match error {
+        SimError::Options(option) => Diagnostic::placeless("wrong-option", format!("the experiment is not possible: {option:?}"))
+            .help("check start time, stop time, tolerance and output interval"),
+        SimError::Bind(fault) => fault_diagnostic(compiled, fault, "while parameters were evaluated"),
+        SimError::Evaluation { time, phase, error } => {
+            let doing = match phase {
+                saltus_sim::Phase::Binding => "while parameters were evaluated".to_owned(),
+                saltus_sim::Phase::Initial => "during initialisation".to_owned(),
+                saltus_sim::Phase::Event => format!("at the event at time {time}"),
+                saltus_sim::Phase::Continuous | saltus_sim::Phase::Output => format!("at time {time}"),
+            };
+            let mut d = solve_diagnostic(compiled, error, &doing);
+            if *phase == saltus_sim::Phase::Initial {
+                d = d.note("the initial values could not be computed");
+            }
+            d
+        }
+        SimError::NonFinite { time, slot } => non_finite(compiled, *slot, &format!("at time {time}")),
+        SimError::StepTooSmall { time, step_size, state, cause } => step_too_small(compiled, *time, *step_size, *state, cause.as_deref()),
+        SimError::EventIteration { time, iterations, oscillating } => event_iteration(compiled, *time, *iterations, oscillating),
+        SimError::Accumulation { time, since, count, relations } => {
+            let names: Vec<String> = relations.iter().take(LISTED_MAX).map(|(_, site)| format!("`{}`", compiled.site_text(*site))).collect();
+            let site = relations.first().map(|(_, site)| *site);
+            compiled
+                .at("event-accumulation", site, format!("{count} events between {since} and {time}: time no longer advances"))
+                .note(format!("the relations that flip: {}", names.join(", ")))
+                .help("the model switches back and forth without end; use hysteresis, or describe the motion on the switching surface")
+        }
+        SimError::Zeno { time, limit, relation, site } => compiled
+            .at("event-accumulation", Some(*site), format!("events of `{}` accumulate at time {limit}", compiled.slot_name(*relation)))
+            .note(format!("the run ended at time {time}: the model does not say how the motion goes on after infinitely many events"))
+            .help("describe the state of rest in the model, for instance by a condition that holds the variable"),
+        SimError::WallClock { time, seconds } => {
+            Diagnostic::placeless("wall-clock", format!("the limit of {seconds} s was reached at time {time}")).help("raise `--max-wall`, or stop earlier")
+        }
+        SimError::Cancelled { time } => Diagnostic::placeless("cancelled", format!("the run was interrupted at time {time}")),
+    }
+}
+
+fn fault_diagnostic(compiled: &Compiled, fault: &Fault, doing: &str) -> Diagnostic {
+    let text = compiled.site_text(fault.site).to_owned();
+    let site = Some(fault.site);
+    match &fault.kind {
+        FaultKind::Assertion(message) => compiled
+            .at("assertion-failed", site, format!("assertion failed {doing}: {message}"))
+            .help("the model states that this must hold; check its parameters and inputs"),
+        FaultKind::Domain { function, argument } => compiled
+            .at("non-finite-value", site, format!("`{function}` cannot be evaluated {doing}: its argument is {argument}"))
+            .note(format!("in `{text}`"))
+            .help("guard the expression with an if-expression, or correct the values that lead there"),
+        FaultKind::NonFinite { slot } => non_finite(compiled, *slot, doing),
+        FaultKind::External(message) => compiled.at("external-function-failed", site, format!("an external function failed {doing}: {message}")),
+        FaultKind::Range(message) => compiled.at("index-out-of-range", site, format!("{message} {doing}")),
+    }
+}
+
+fn non_finite(compiled: &Compiled, slot: Slot, doing: &str) -> Diagnostic {
+    let site = compiled.info().slots[slot.index()].site;
+    compiled
+        .at("non-finite-value", Some(site), format!("`{}` is not a finite number {doing}", compiled.slot_name(slot)))
+        .help("look for a division by zero, or for growth without bound, in the equation of this variable")
+}
+
+fn solve_diagnostic(compiled: &Compiled, error: &SolveError, doing: &str) -> Diagnostic {
+    match error {
+        SolveError::Fault(fault) => fault_diagnostic(compiled, fault, doing),
+        SolveError::NonFinite { slot } => non_finite(compiled, *slot, doing),
+        SolveError::Newton(failure) => newton(compiled, failure, doing),
+        SolveError::Linear(failure) => {
+            let site = worst(&failure.residuals).map(|(s, _)| s);
+            let d = compiled.at(
+                "singular-system",
+                site,
+                format!("a linear system of {} equations is singular {doing} (rank {})", failure.unknowns.len(), failure.rank),
+            );
+            listed(compiled, d, &failure.unknowns, &failure.residuals)
+                .help("the equations contradict each other or leave unknowns open here; look for ideal switches in parallel or in series, and for missing connections")
+        }
+        SolveError::Mixed(failure) => {
+            let slot = failure.oscillating.first().map(|o| o.0);
+            let site = slot.map(|s| compiled.info().slots[s.index()].site);
+            let mut d = compiled.at(
+                "mixed-system",
+                site,
+                format!("no consistent switch positions were found {doing} ({} sets tried)", failure.tried),
+            );
+            for (slot, a, b) in failure.oscillating.iter().take(LISTED_MAX) {
+                d = d.note(format!("`{}` changes between {a} and {b}", describe(compiled, *slot)));
+            }
+            if let Some(cause) = &failure.cause {
+                d = d.note(format!("for the last set: {}", solve_diagnostic(compiled, cause, doing).message));
+            }
+            d.help("the circuit of switches has no state in which all conditions hold; check the conditions named here")
+        }
+    }
+}
+
+/// The name of a slot, or the relation it stands for.
+fn describe(compiled: &Compiled, slot: Slot) -> String {
+    let name = compiled.slot_name(slot);
+    if !name.starts_with('$') {
+        return name.to_owned();
+    }
+    let text = compiled.site_text(compiled.info().slots[slot.index()].site);
+    if text.is_empty() { name.to_owned() } else { text.to_owned() }
+}
+
+fn worst(residuals: &[(Site, f64)]) -> Option<(Site, f64)> {
+    residuals.iter().copied().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
+}
+
+fn newton(compiled: &Compiled, failure: &NewtonFailure, doing: &str) -> Diagnostic {
+    let worst = worst(&failure.residuals);
+    let why = match &failure.reason {
+        NewtonReason::Iterations => format!("did not converge in {} iterations", failure.iterations),
+        NewtonReason::Damping => "found no step that reduces the residual".to_owned(),
+        NewtonReason::Singular { rank } => format!("came to a point where the equations are singular (rank {rank})"),
+        NewtonReason::Evaluation(cause) => format!("could not evaluate the equations: {}", solve_diagnostic(compiled, cause, doing).message),
+    };
+    let n = failure.unknowns.len();
+    let d = compiled.at(
+        "newton-failed",
+        worst.map(|(s, _)| s),
+        format!("Newton's method {why} {doing}, in block {} with {n} unknown{}", failure.block.0, if n == 1 { "" } else { "s" }),
+    );
+    let names: Vec<&str> = failure.unknowns.iter().take(LISTED_MAX).map(|(s, _)| compiled.slot_name(*s)).collect();
+    listed(compiled, d, &failure.unknowns, &failure.residuals).help(format!("try start values near the solution for {}", names.join(", ")))
+}
+
+fn listed(compiled: &Compiled, mut d: Diagnostic, unknowns: &[(Slot, f64)], residuals: &[(Site, f64)]) -> Diagnostic {
+    let values: Vec<String> = unknowns.iter().take(LISTED_MAX).map(|(s, x)| format!("{} = {x:.6}", compiled.slot_name(*s))).collect();
+    let more = unknowns.len().saturating_sub(LISTED_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    d = d.note(format!("last values: {}{more}", values.join(", ")));
+    if let Some((site, r)) = worst(residuals) {
+        d = d.note(format!("largest residual {r:.3e} in `{}`", compiled.site_text(site)));
+    }
+    d
+}
+
+fn step_too_small(compiled: &Compiled, time: f64, step_size: f64, state: Option<Slot>, cause: Option<&SolveError>) -> Diagnostic {
+    if let Some(cause) = cause {
+        let doing = format!("just after time {time}");
+        return solve_diagnostic(compiled, cause, &doing).note(format!("the step size was reduced to {step_size:.3e} without success"));
+    }
+    let site = state.map(|s| compiled.info().slots[s.index()].site);
+    let name = state.map_or(String::new(), |s| format!(" because of `{}`", compiled.slot_name(s)));
+    compiled
+        .at("step-too-small", site, format!("the step size fell to {step_size:.3e} at time {time}{name}"))
+        .help("the solution may grow without bound or have a singularity here; try another tolerance, or check the equation")
+}
+
+fn event_iteration(compiled: &Compiled, time: f64, iterations: u32, oscillating: &[Oscillation]) -> Diagnostic {
+    let site = oscillating.first().map(|o| compiled.info().slots[o.slot.index()].site);
+    let mut d = compiled.at("event-iteration", site, format!("the event iteration at time {time} did not come to rest after {iterations} passes"));
+    for o in oscillating.iter().take(LISTED_MAX) {
+        let values: Vec<String> = o.values.iter().map(f64::to_string).collect();
+        d = d.note(format!("`{}` goes {}", describe(compiled, o.slot), values.join(" → ")));
+    }
+    d.help("these variables depend on each other's previous values without a fixed point; break the circle")
+}

@@ -1,0 +1,336 @@
+//! Experiments and runs.
+
+use crate::error::{Diagnostics, Error};
+use crate::workspace::Compiled;
+use saltus_model::{Model, ModelInfo, Slot, Values, VariableKind};
+use saltus_results::{EventCounts, EventRecord, ResultTable, Seconds, Selection, Statistics};
+use saltus_sim::{Environment, NoteRecord, Options, OutputGrid, RowKind, RunStatistics, RunSummary, SolverName};
+use saltus_syntax::Diagnostic;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Settings of one run. Starts from the model's experiment annotation.
+pub struct Experiment<'m> {
+    compiled: &'m Compiled,
+    options: Options,
+    sets: Vec<(String, f64)>,
+    selection: Selection,
+    cancel: Option<&'m AtomicBool>,
+}
+
+/// A finished run, or what there is of one that failed.
+pub struct Run {
+    pub table: ResultTable,
+    pub event_log: Vec<EventRecord>,
+    pub statistics: Statistics,
+    /// Warnings of the model and notes on how the result came about.
+    pub warnings: Diagnostics,
+    /// Time up to which the result is complete.
+    pub time_reached: f64,
+    /// The message of `terminate`, if the model ended the run.
+    pub terminated: Option<String>,
+    /// Initialisation was completed.
+    pub initialised: bool,
+}
+
+impl Run {
+    /// The last value of a variable.
+    pub fn last(&self, name: &str) -> Result<f64, Error> {
+        self.signal(name)?.last().ok_or_else(|| Error::Usage("the result has no rows".to_owned()))
+    }
+
+    /// A variable at a time inside the run, right limit at events, linear between rows.
+    pub fn at(&self, name: &str, time: f64) -> Result<f64, Error> {
+        let value = self.signal(name)?.at(time, saltus_results::Side::Right);
+        value.ok_or_else(|| Error::Usage(format!("time {time} is outside the run")))
+    }
+
+    fn signal(&self, name: &str) -> Result<saltus_results::Signal<'_>, Error> {
+        self.table.signal(name).ok_or_else(|| {
+            let similar = self.table.similar_names(name, 1);
+            let hint = similar.first().map_or(String::new(), |s| format!("; did you mean `{s}`?"));
+            Error::Usage(format!("the result has no variable `{name}`{hint}"))
+        })
+    }
+
+    pub fn events(&self) -> &[EventRecord] {
+        &self.event_log
+    }
+}
+
+impl<'m> Experiment<'m> {
+    pub(crate) fn new(compiled: &'m Compiled) -> Self {
+        let options = Options::from(compiled.info().experiment);
+        Experiment { compiled, options, sets: Vec::new(), selection: Selection::Visible, cancel: None }
+    }
+
+    /// Sets a parameter, or the start value of a variable.
+    pub fn set(mut self, name: impl Into<String>, value: f64) -> Self {
+        self.sets.push((name.into(), value));
+        self
+    }
+
+    pub fn start_time(mut self, time: f64) -> Self {
+        self.options.start_time = time;
+        self
+    }
+
+    pub fn stop_time(mut self, time: f64) -> Self {
+        self.options.stop_time = time;
+        self
+    }
+
+    pub fn tolerance(mut self, tolerance: f64) -> Self {
+        self.options.tolerance = tolerance;
+        self
+    }
+
+    /// Seconds between rows.
+    pub fn interval(mut self, seconds: f64) -> Self {
+        self.options.output = OutputGrid::Interval(seconds);
+        self
+    }
+
+    pub fn intervals(mut self, count: u32) -> Self {
+        self.options.output = OutputGrid::Intervals(count);
+        self
+    }
+
+    /// `auto`, `dopri5` or `radau`.
+    pub fn solver(mut self, name: &str) -> Result<Self, Error> {
+        let Some(solver) = SolverName::from_name(name) else {
+            let known: Vec<&str> = SolverName::ALL.iter().map(|s| s.as_str()).collect();
+            return Err(Error::Usage(format!("there is no solver `{name}`; known are {}", known.join(", "))));
+        };
+        self.options.solver = solver;
+        Ok(self)
+    }
+
+    /// False: integrate across discontinuities without locating them.
+    pub fn events(mut self, on: bool) -> Self {
+        self.options.events = on;
+        self
+    }
+
+    pub fn max_wall(mut self, seconds: f64) -> Self {
+        self.options.wall_seconds_max = Some(seconds);
+        self
+    }
+
+    /// Only variables that match one of these patterns (`*` and `?`).
+    pub fn variables(mut self, patterns: &[String]) -> Self {
+        self.selection = Selection::from_patterns(patterns);
+        self
+    }
+
+    /// Set from another thread to end the run; what was computed stays.
+    pub fn cancel(mut self, flag: &'m AtomicBool) -> Self {
+        self.cancel = Some(flag);
+        self
+    }
+
+    /// Runs the model.
+    pub fn simulate(mut self) -> Result<Run, Error> {
+        let info = self.compiled.info();
+        for (name, value) in &self.sets {
+            self.options.overrides.push((self.settable(info, name)?, *value));
+        }
+        let start = Instant::now();
+        let clock = move || start.elapsed().as_secs_f64();
+        let environment = Environment { clock: Some(&clock), cancel: self.cancel };
+        let mut instance = self.compiled.model.instantiate();
+        let mut collector = Collector {
+            info,
+            recorder: saltus_results::Recorder::new(info, &self.selection),
+            events: Vec::new(),
+            messages: Vec::new(),
+            initialised: false,
+            compiled: self.compiled,
+        };
+        let result = saltus_sim::simulate(&mut instance, &self.options, &environment, &mut collector);
+        match result {
+            Ok(summary) => Ok(self.finish(collector, summary)),
+            Err(failure) => {
+                let diagnostic = crate::explain_failure::failure_diagnostic(self.compiled, &failure.error);
+                let run = self.finish(collector, failure.summary);
+                let list = vec![diagnostic];
+                Err(Error::Run(Diagnostics { list, sources: self.compiled.sources.clone() }, Box::new(run)))
+            }
+        }
+    }
+
+    /// The slot that `name` sets.
+    fn settable(&self, info: &ModelInfo, name: &str) -> Result<Slot, Error> {
+        let Some(variable) = info.variables.iter().find(|v| v.name == name) else {
+            let similar = saltus_syntax::Name::new(name);
+            let candidates: Vec<saltus_syntax::Name> = info.variables.iter().map(|v| saltus_syntax::Name::new(&v.name)).collect();
+            let hint = saltus_flatten::lookup::suggest(similar, &candidates);
+            let hint = hint.map_or(String::new(), |s| format!("; did you mean `{s}`?"));
+            return Err(Error::Usage(format!("the model has no variable `{name}`{hint}")));
+        };
+        if let Some((_, why)) = self.compiled.structural.iter().find(|(n, _)| n == name) {
+            return Err(Error::Usage(format!("`{name}` cannot be set for a compiled model: {why}; set it before compiling")));
+        }
+        if !variable.settable {
+            let why = match variable.kind {
+                VariableKind::Constant => "it is a constant",
+                VariableKind::Parameter => "it is final",
+                VariableKind::Discrete | VariableKind::Continuous => "it has no start value of its own",
+            };
+            return Err(Error::Usage(format!("`{name}` cannot be set: {why}")));
+        }
+        Ok(variable.slot)
+    }
+
+    fn finish(&self, collector: Collector<'_>, summary: RunSummary) -> Run {
+        let Collector { recorder, events, messages, initialised, .. } = collector;
+        let statistics = self.statistics(&summary.statistics);
+        Run {
+            table: recorder.finish(),
+            event_log: events,
+            statistics,
+            warnings: Diagnostics { list: messages, sources: self.compiled.sources.clone() },
+            time_reached: summary.time_reached,
+            terminated: summary.terminated.map(|(_, text)| text),
+            initialised,
+        }
+    }
+
+    fn statistics(&self, run: &RunStatistics) -> Statistics {
+        let info = self.compiled.info();
+        let times = self.compiled.times;
+        let seconds = Seconds {
+            parse: times.parse,
+            flatten: times.flatten,
+            structure: times.structure,
+            codegen: times.codegen,
+            initialize: run.seconds_initialize,
+            simulate: run.seconds_simulate,
+            total: times.parse + times.flatten + times.structure + times.codegen + run.seconds_initialize + run.seconds_simulate,
+        };
+        Statistics {
+            model: info.name.clone(),
+            saltus_version: crate::VERSION.to_owned(),
+            seconds,
+            equations: info.n_equations,
+            unknowns: info.n_unknowns,
+            states: run.states,
+            crossing_functions: run.crossing_functions,
+            blocks: self.compiled.blocks,
+            modes_structured: run.modes_structured as usize,
+            solver: run.solver.to_owned(),
+            steps: run.steps,
+            steps_rejected: run.steps_rejected,
+            rhs_evaluations: run.rhs_evaluations,
+            jacobians: run.jacobians,
+            factorizations: run.factorizations,
+            events: EventCounts {
+                time: run.events_time,
+                state: run.events_state,
+                step: run.events_step,
+                iterations: run.event_iterations,
+            },
+            sliding_segments: run.sliding_segments,
+            zeno_points: run.zeno_points,
+            peak_rss_mb: peak_rss_mb(),
+        }
+    }
+}
+
+/// Largest resident size of this process so far; NaN where the system does not tell.
+fn peak_rss_mb() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status");
+    let line = status.as_deref().ok().and_then(|s| s.lines().find(|l| l.starts_with("VmHWM:")));
+    let kilobytes = line.and_then(|l| l.split_whitespace().nth(1)).and_then(|n| n.parse::<f64>().ok());
+    kilobytes.map_or(f64::NAN, |k| (k / 1024.0 * 10.0).round() / 10.0)
+}
+
+/// Keeps rows, events and messages of a run.
+struct Collector<'m> {
+    info: &'m ModelInfo,
+    recorder: saltus_results::Recorder,
+    events: Vec<EventRecord>,
+    messages: Vec<Diagnostic>,
+    initialised: bool,
+    compiled: &'m Compiled,
+}
+
+impl saltus_sim::Recorder for Collector<'_> {
+    fn row(&mut self, values: &Values, _kind: RowKind) {
+        self.initialised = true;
+        self.recorder.record(&values.v);
+    }
+
+    fn event(&mut self, event: &saltus_sim::EventRecord) {
+        let cause = event
+            .causes
+            .iter()
+            .map(|c| {
+                let site = self.info.sites.get(c.site.0 as usize);
+                saltus_results::Cause {
+                    expression: c.text.clone(),
+                    file: site.map_or(String::new(), |s| s.file.clone()),
+                    line: site.map_or(0, |s| s.line),
+                    value_left: c.value_left,
+                    value_right: c.value_right,
+                }
+            })
+            .collect();
+        let changed = event
+            .changed
+            .iter()
+            .filter(|c| !self.info.slots[c.slot.index()].name.starts_with('$'))
+            .map(|c| saltus_results::Change {
+                variable: self.info.slots[c.slot.index()].name.clone(),
+                before: c.before,
+                after: c.after,
+            })
+            .collect();
+        self.events.push(EventRecord {
+            time: event.time,
+            kind: match event.kind {
+                saltus_sim::EventKind::Initial => saltus_results::EventKind::Initial,
+                saltus_sim::EventKind::Time => saltus_results::EventKind::Time,
+                saltus_sim::EventKind::State => saltus_results::EventKind::State,
+                saltus_sim::EventKind::Terminal => saltus_results::EventKind::Terminal,
+                saltus_sim::EventKind::Touch => saltus_results::EventKind::Touch,
+            },
+            method: event.method.to_owned(),
+            cause,
+            changed,
+            impulses: Vec::new(),
+            iterations: event.iterations,
+            evaluations: event.evaluations as u32,
+            mode: event.mode,
+        });
+    }
+
+    fn message(&mut self, time: f64, site: saltus_model::Site, text: &str) {
+        let message = format!("at time {time}: {text}");
+        let diagnostic = match self.compiled.span_of(site) {
+            Some(span) => Diagnostic::warning("model-message", span, message),
+            None => {
+                let mut d = Diagnostic::placeless("model-message", message);
+                d.severity = saltus_syntax::Severity::Warning;
+                d
+            }
+        };
+        self.messages.push(diagnostic);
+    }
+
+    fn note(&mut self, note: &NoteRecord) {
+        let text = match note {
+            NoteRecord::MinimumNorm { time, note } => {
+                format!(
+                    "at time {time}: {} equations of block {} have rank {}; the smallest solution was taken",
+                    note.unknowns, note.block.0, note.rank
+                )
+            }
+            NoteRecord::Homotopy { steps } => format!("initial values were found by homotopy in {steps} steps"),
+            NoteRecord::Stiff { .. } => return,
+        };
+        let mut d = Diagnostic::placeless("note", text);
+        d.severity = saltus_syntax::Severity::Note;
+        self.messages.push(d);
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests through the facade: language cases (`spec/`), whole models (`models/`), error pages (`docs/errors/`), hostile input.
+
+mod errors;
+mod mdtest;
+mod models;
+mod robust;
+mod spec;
