@@ -1,0 +1,116 @@
+//! What depends on what: variables read by an expression, and the sparsity of the state Jacobian.
+
+use crate::layout::Layout;
+use rustc_hash::FxHashSet;
+use saltus_ir::flat::FlatModel;
+use saltus_ir::{Builtin, Expr, ExprId, VarId};
+use saltus_structure::{Step, StructuredSystem};
+
+/// Variables whose current value the expression reads (`pre` does not count), each once.
+pub(crate) fn reads(flat: &FlatModel, root: ExprId, out: &mut Vec<VarId>) {
+    let mut seen = FxHashSet::default();
+    let mut found = FxHashSet::default();
+    let mut stack = vec![root];
+    while let Some(e) = stack.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        match flat.ir.expr(e) {
+            Expr::Var(v) => {
+                if found.insert(*v) {
+                    out.push(*v);
+                }
+            }
+            Expr::VarArray(first) => {
+                let n: usize = flat.ir.ty(e).known_dims().map_or(1, |d| d.iter().product());
+                for i in 0..n {
+                    let v = VarId(first.0 + i as u32);
+                    if found.insert(v) {
+                        out.push(v);
+                    }
+                }
+            }
+            Expr::Builtin(Builtin::Pre, _) => {}
+            _ => flat.ir.for_each_child(e, |c| stack.push(c)),
+        }
+    }
+}
+
+/// A set of small numbers.
+#[derive(Clone)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    fn new(n: usize) -> Bits {
+        Bits(vec![0; n.div_ceil(64)])
+    }
+    fn insert(&mut self, i: usize) {
+        self.0[i / 64] |= 1 << (i % 64);
+    }
+    fn union(&mut self, other: &Bits) {
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            *a |= b;
+        }
+    }
+    fn contains(&self, i: usize) -> bool {
+        self.0[i / 64] & (1 << (i % 64)) != 0
+    }
+}
+
+/// For each state (column) the derivatives (rows) that it may influence, by propagation through the derivative schedule.
+pub(crate) fn state_pattern(system: &StructuredSystem, layout: &Layout) -> Vec<Vec<u32>> {
+    let n = system.states.len();
+    let mut of_slot: Vec<Option<Bits>> = vec![None; layout.n_slots];
+    for (i, (state, _)) in system.states.iter().enumerate() {
+        let mut bits = Bits::new(n);
+        bits.insert(i);
+        of_slot[layout.slot(*state).index()] = Some(bits);
+    }
+    let mut read = Vec::new();
+    let gather = |exprs: &[ExprId], of_slot: &[Option<Bits>], read: &mut Vec<VarId>| {
+        let mut bits = Bits::new(n);
+        for &e in exprs {
+            read.clear();
+            reads(&system.flat, e, read);
+            for v in read.iter() {
+                if let Some(b) = &of_slot[layout.slot(*v).index()] {
+                    bits.union(b);
+                }
+            }
+        }
+        bits
+    };
+    for &i in &system.derivatives {
+        match &system.event[i] {
+            Step::Assign { assignment, .. } => {
+                let bits = gather(&[assignment.value], &of_slot, &mut read);
+                of_slot[layout.slot(assignment.var).index()] = Some(bits);
+            }
+            Step::Block(block) => {
+                let mut exprs: Vec<ExprId> = block.inner.iter().map(|a| a.value).collect();
+                exprs.extend(block.residuals.iter().map(|r| r.0));
+                let bits = gather(&exprs, &of_slot, &mut read);
+                for var in block
+                    .unknowns
+                    .iter()
+                    .copied()
+                    .chain(block.inner.iter().map(|a| a.var))
+                {
+                    of_slot[layout.slot(var).index()] = Some(bits.clone());
+                }
+            }
+            Step::Action { .. } => {}
+        }
+    }
+    let mut columns = vec![Vec::new(); n];
+    for (row, (_, derivative)) in system.states.iter().enumerate() {
+        if let Some(bits) = &of_slot[layout.slot(*derivative).index()] {
+            for (column, rows) in columns.iter_mut().enumerate() {
+                if bits.contains(column) {
+                    rows.push(row as u32);
+                }
+            }
+        }
+    }
+    columns
+}

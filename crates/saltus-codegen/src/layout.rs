@@ -1,0 +1,271 @@
+//! Slots, and what the model says about itself.
+//!
+//! One slot per representative variable, slot 0 is time; an alias shares the slot of its representative, with a sign.
+//! A String variable's slot holds the number of its text in the instance's table of texts, an external object's slot the
+//! object's number.
+
+use crate::tape::Sign;
+use saltus_ir::flat::{FlatModel, Origin, Variability};
+use saltus_ir::{Base, ExprId, Id, VarId};
+use saltus_model::{
+    Experiment, ModelInfo, Site, SiteInfo, Slot, SlotInfo, SlotRole, ValueType, VariableInfo,
+    VariableKind,
+};
+use saltus_structure::{Role, StructuredSystem};
+use saltus_syntax::{SourceMap, Span};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    /// Indexed by `VarId`.
+    places: Vec<(Slot, Sign)>,
+    pub(crate) n_slots: usize,
+    /// The representative variable of each slot but 0.
+    pub(crate) representative: Vec<Option<VarId>>,
+}
+
+impl Layout {
+    pub(crate) fn new(system: &StructuredSystem) -> Layout {
+        let n = system.flat.variables.len();
+        let mut places = vec![(Slot::TIME, Sign::Plain); n];
+        let mut representative = vec![None];
+        for (var, _) in system.flat.variables.iter() {
+            if resolve(system, var).0 == var {
+                places[var.index()].0 = Slot(representative.len() as u32);
+                representative.push(Some(var));
+            }
+        }
+        for (var, variable) in system.flat.variables.iter() {
+            let (of, negated) = resolve(system, var);
+            if of != var {
+                let sign = match (negated, variable.base) {
+                    (false, _) => Sign::Plain,
+                    (true, Base::Boolean) => Sign::Complement,
+                    (true, _) => Sign::Negated,
+                };
+                places[var.index()] = (places[of.index()].0, sign);
+            }
+        }
+        Layout {
+            places,
+            n_slots: representative.len(),
+            representative,
+        }
+    }
+
+    pub(crate) fn place(&self, var: VarId) -> (Slot, Sign) {
+        self.places[var.index()]
+    }
+
+    pub(crate) fn slot(&self, var: VarId) -> Slot {
+        self.places[var.index()].0
+    }
+}
+
+/// The representative of a variable and whether the sign changes on the way.
+fn resolve(system: &StructuredSystem, var: VarId) -> (VarId, bool) {
+    let (mut at, mut sign) = (var, false);
+    // A chain visits each variable at most once.
+    for _ in 0..system.roles.len() {
+        match system.roles[at.index()] {
+            Role::Alias { of, negated } if of != at => {
+                at = of;
+                sign ^= negated;
+            }
+            _ => break,
+        }
+    }
+    (at, sign)
+}
+
+/// Places in the source, collected while code is made.
+pub(crate) struct Sites<'a> {
+    sources: &'a SourceMap,
+    pub(crate) infos: Vec<SiteInfo>,
+}
+
+impl<'a> Sites<'a> {
+    pub(crate) fn new(sources: &'a SourceMap) -> Sites<'a> {
+        Sites {
+            sources,
+            infos: Vec::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, span: Span, text: String) -> Site {
+        let (file, line, column) = if (span.file.0 as usize) < self.sources.len() {
+            let at = self.sources.line_col(span.file, span.start);
+            (self.sources.file(span.file).name.clone(), at.line, at.col)
+        } else {
+            (String::new(), 0, 0)
+        };
+        self.infos.push(SiteInfo {
+            file,
+            line,
+            column,
+            text,
+        });
+        Site(self.infos.len() as u32 - 1)
+    }
+
+    pub(crate) fn equation(
+        &mut self,
+        flat: &FlatModel,
+        var: VarId,
+        value: ExprId,
+        origin: Origin,
+    ) -> Site {
+        let text = format!(
+            "{} = {}",
+            flat.variables[var].name.as_str(),
+            expr_text(flat, value)
+        );
+        self.add(origin.span, text)
+    }
+
+    pub(crate) fn expression(&mut self, flat: &FlatModel, value: ExprId, origin: Origin) -> Site {
+        self.add(origin.span, expr_text(flat, value))
+    }
+}
+
+/// Longest text of an equation in a message.
+const TEXT_MAX: usize = 240;
+
+/// The expression in model terms, cut where it gets too long for a message.
+pub(crate) fn expr_text(flat: &FlatModel, expr: ExprId) -> String {
+    let mut out = crate::text::expr(flat, expr, TEXT_MAX);
+    if out.len() > TEXT_MAX {
+        let cut = (0..=TEXT_MAX)
+            .rev()
+            .find(|&i| out.is_char_boundary(i))
+            .unwrap_or(0);
+        out.truncate(cut);
+        out.push('…');
+    }
+    out
+}
+
+pub(crate) fn model_info(
+    system: &StructuredSystem,
+    layout: &Layout,
+    sites: &mut Sites,
+) -> ModelInfo {
+    let flat = &system.flat;
+    let declared: Vec<Site> = flat
+        .variables
+        .iter()
+        .map(|(_, v)| sites.add(v.span, v.name.as_str().to_string()))
+        .collect();
+    let mut slots = Vec::with_capacity(layout.n_slots);
+    for representative in &layout.representative {
+        slots.push(match representative {
+            None => SlotInfo {
+                name: "time".into(),
+                role: SlotRole::Time,
+                min: f64::NEG_INFINITY,
+                max: f64::INFINITY,
+                nominal: 1.0,
+                site: sites.add(flat.span, "time".into()),
+            },
+            Some(var) => SlotInfo {
+                name: flat.variables[*var].name.as_str().to_string(),
+                role: slot_role(system.roles[var.index()]),
+                min: f64::NEG_INFINITY,
+                max: f64::INFINITY,
+                nominal: 1.0,
+                site: declared[var.index()],
+            },
+        });
+    }
+    let mut variables = Vec::with_capacity(flat.variables.len());
+    for (var, v) in flat.variables.iter() {
+        let Some(ty) = value_type(v.base) else {
+            continue;
+        };
+        let (slot, sign) = layout.place(var);
+        let name = v.name.as_str();
+        let role = slots[slot.index()].role;
+        let kind = match (v.variability, role) {
+            (Variability::Constant, _) => VariableKind::Constant,
+            (Variability::Parameter, _) => VariableKind::Parameter,
+            (_, SlotRole::Constant) => VariableKind::Constant,
+            (_, SlotRole::Parameter) => VariableKind::Parameter,
+            (_, SlotRole::State | SlotRole::Derivative | SlotRole::Algebraic) => {
+                VariableKind::Continuous
+            }
+            (_, SlotRole::Discrete | SlotRole::Relation) => VariableKind::Discrete,
+            (Variability::Discrete, _) => VariableKind::Discrete,
+            (Variability::Continuous, _) => VariableKind::Continuous,
+        };
+        let settable = match v.variability {
+            Variability::Constant => false,
+            Variability::Parameter => !v.is_final && v.structural.is_none(),
+            Variability::Discrete | Variability::Continuous => v.start.is_some() && !v.is_final,
+        };
+        variables.push(VariableInfo {
+            name: name.to_string(),
+            description: v.description.as_str().to_string(),
+            unit: v.unit.map_or(String::new(), |u| u.as_str().to_string()),
+            display_unit: v
+                .display_unit
+                .map_or(String::new(), |u| u.as_str().to_string()),
+            ty,
+            kind,
+            slot,
+            negated: sign != Sign::Plain,
+            hidden: v.hide_result || is_internal(name),
+            settable: settable && !is_internal(name),
+            site: declared[var.index()],
+        });
+    }
+    let e = &flat.experiment;
+    let default = Experiment::default();
+    let start_time = e.start_time.unwrap_or(default.start_time);
+    ModelInfo {
+        name: flat.name.as_str().to_string(),
+        description: flat.description.clone(),
+        slots,
+        variables,
+        sites: Vec::new(),
+        experiment: Experiment {
+            start_time,
+            stop_time: e.stop_time.unwrap_or(start_time + default.stop_time),
+            tolerance: e.tolerance.unwrap_or(default.tolerance),
+            interval: e.interval,
+        },
+        n_equations: system.n_equations,
+        n_unknowns: system.n_unknowns,
+        homotopy: system.homotopy.map(|v| layout.slot(v)),
+        initial: system.initial_flag.map(|v| layout.slot(v)),
+        terminal: system.terminal_flag.map(|v| layout.slot(v)),
+    }
+}
+
+/// Names that structuring made begin with `$`, at the top or in a component.
+fn is_internal(name: &str) -> bool {
+    name.starts_with('$') || name.contains(".$")
+}
+
+fn slot_role(role: Role) -> SlotRole {
+    match role {
+        Role::Constant => SlotRole::Constant,
+        Role::Parameter => SlotRole::Parameter,
+        Role::Input => SlotRole::Input,
+        Role::State => SlotRole::State,
+        Role::Derivative => SlotRole::Derivative,
+        Role::Algebraic => SlotRole::Algebraic,
+        Role::Discrete => SlotRole::Discrete,
+        Role::Relation => SlotRole::Relation,
+        Role::Auxiliary | Role::Alias { .. } => SlotRole::Auxiliary,
+    }
+}
+
+fn value_type(base: Base) -> Option<ValueType> {
+    Some(match base {
+        Base::Real => ValueType::Real,
+        Base::Integer => ValueType::Integer,
+        Base::Boolean => ValueType::Boolean,
+        Base::String => ValueType::String,
+        Base::Enum(_) => ValueType::Enumeration,
+        Base::Clock | Base::Record(_) | Base::Object(_) | Base::Function => return None,
+    })
+}

@@ -1,0 +1,520 @@
+//! The compiled model behind the contract of `saltus-model`.
+
+use crate::calendar::{Source, next_instant};
+use crate::delay::DelayBuffer;
+use crate::num::{Dual, Num};
+use crate::program::{Attribute, Program, TimeKind};
+use crate::tape::Tape;
+use crate::work::{Context, Texts, Work};
+use rustc_hash::FxHashMap;
+use saltus_ir::external::{Host, NoHost, Objects};
+use saltus_model::{
+    BlockId, BlockInfo, CodeId, CrossingInfo, Fault, FaultKind, InitialNote, Instance, Model,
+    ModelInfo, ScheduleKind, Section, Slot, SlotRole, StateSlots, Status, System, Values,
+};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// An immutable compiled model; runs share it.
+#[derive(Clone)]
+pub struct CompiledModel {
+    program: Arc<Program>,
+    host: Arc<dyn Host>,
+}
+
+impl CompiledModel {
+    pub(crate) fn new(program: Program) -> CompiledModel {
+        CompiledModel {
+            program: Arc::new(program),
+            host: Arc::new(NoHost),
+        }
+    }
+
+    /// Lets runs reach files (tables) through `host`; without one, every file access is an error.
+    pub fn with_host(mut self, host: Arc<dyn Host>) -> CompiledModel {
+        self.host = host;
+        self
+    }
+}
+
+impl Model for CompiledModel {
+    type Instance = CompiledInstance;
+
+    fn info(&self) -> &ModelInfo {
+        &self.program.info
+    }
+
+    fn instantiate(&self) -> CompiledInstance {
+        let program = self.program.clone();
+        let work = Work {
+            regs: Vec::new(),
+            dual2: Vec::new(),
+            dual8: Vec::new(),
+            objects: Objects::new(self.host.clone()),
+            texts: Texts::default(),
+            delays: vec![DelayBuffer::default(); program.n_delays],
+            warned: vec![false; program.n_asserts],
+            overrides: FxHashMap::default(),
+            scratch: Values::default(),
+            numbers: Vec::new(),
+            columns2: Vec::new(),
+            columns8: Vec::new(),
+        };
+        CompiledInstance {
+            info: Arc::new(program.info.clone()),
+            system: CompiledSystem {
+                program,
+                work: RefCell::new(work),
+            },
+            host: self.host.clone(),
+            time_start: 0.0,
+        }
+    }
+}
+
+/// One run of a compiled model.
+pub struct CompiledInstance {
+    info: Arc<ModelInfo>,
+    system: CompiledSystem,
+    host: Arc<dyn Host>,
+    time_start: f64,
+}
+
+impl CompiledInstance {
+    /// The text of a String variable whose slot has the value `number`.
+    pub fn text(&self, number: f64) -> Arc<str> {
+        self.system.work.borrow().texts.get(number)
+    }
+
+    /// Numbers of the time sources now.
+    fn time_sources(&self, values: &Values) -> Result<Vec<(Source, Option<Slot>)>, Fault> {
+        let program = &self.system.program;
+        let mut work = self.system.work.borrow_mut();
+        let numbers = self.system.numbers(
+            &mut work,
+            &program.time_tape,
+            values,
+            2 * program.time_events.len(),
+        )?;
+        let mut sources = Vec::with_capacity(program.time_events.len());
+        for event in &program.time_events {
+            let (source, flag) = match event.kind {
+                TimeKind::Sample {
+                    flag,
+                    start,
+                    interval,
+                } => (
+                    Source::Sample {
+                        start: numbers[start],
+                        interval: numbers[interval],
+                    },
+                    Some(flag),
+                ),
+                TimeKind::Tick {
+                    flag,
+                    period,
+                    shift,
+                } => (
+                    Source::Tick {
+                        origin: self.time_start,
+                        shift,
+                        period,
+                    },
+                    Some(flag),
+                ),
+                TimeKind::Threshold { at, after } => (
+                    Source::Threshold {
+                        at: numbers[at],
+                        after,
+                    },
+                    None,
+                ),
+            };
+            if let Some(text) = source.problem(values.time()) {
+                return Err(Fault {
+                    recoverable: false,
+                    site: event.site,
+                    kind: FaultKind::Range(text),
+                });
+            }
+            sources.push((source, flag));
+        }
+        work.numbers = numbers;
+        Ok(sources)
+    }
+
+    /// Value, delay time and longest delay of each `delay`.
+    fn delay_numbers(&self, work: &mut Work, values: &Values) -> Result<Vec<f64>, Fault> {
+        let program = &self.system.program;
+        self.system
+            .numbers(work, &program.delay_tape, values, 3 * program.n_delays)
+    }
+}
+
+impl Instance for CompiledInstance {
+    type System = CompiledSystem;
+
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn bind(&mut self, time_start: f64, overrides: &[(Slot, f64)]) -> Result<Values, Fault> {
+        self.time_start = time_start;
+        let program = self.system.program.clone();
+        let mut values = Values::new(program.layout.n_slots);
+        values.v[0] = time_start;
+        {
+            let work = self.system.work.get_mut();
+            work.objects = Objects::new(self.host.clone());
+            work.texts = Texts::default();
+            work.texts.intern(&"".into());
+            work.delays.iter_mut().for_each(DelayBuffer::clear);
+            work.warned.fill(false);
+            work.overrides = overrides.iter().map(|(s, x)| (s.0, *x)).collect();
+        }
+        for slot in &program.unset_enums {
+            values.set(*slot, 1.0);
+        }
+        // Values from outside hold also for slots that nothing computes here (inputs, variables without a start value).
+        for (slot, x) in overrides {
+            values.set(*slot, *x);
+        }
+        if let Some(slot) = program.info.homotopy {
+            values.set(slot, 1.0);
+        }
+        if let Some(slot) = program.info.initial {
+            values.set(slot, 1.0);
+        }
+        self.system
+            .execute(&program.parameters, &mut values, &mut [])
+            .map_err(fatal)?;
+        let attributes = {
+            let mut work = self.system.work.borrow_mut();
+            self.system
+                .numbers(
+                    &mut work,
+                    &program.attributes,
+                    &values,
+                    program.attribute_places.len(),
+                )
+                .map_err(fatal)?
+        };
+        self.set_attributes(&attributes);
+        self.system
+            .execute(&program.starts, &mut values, &mut [])
+            .map_err(fatal)?;
+        // A start value that nobody gave is the allowed number nearest to zero.
+        for (i, slot) in self.info.slots.iter().enumerate() {
+            let unknown = matches!(
+                slot.role,
+                SlotRole::State | SlotRole::Algebraic | SlotRole::Discrete
+            );
+            if unknown
+                && !program.has_start[i]
+                && slot.min <= slot.max
+                && !overrides.iter().any(|(s, _)| s.index() == i)
+            {
+                values.v[i] = values.v[i].clamp(slot.min, slot.max);
+            }
+        }
+        self.system.work.get_mut().overrides.clear();
+        values.pre.clone_from(&values.v);
+        Ok(values)
+    }
+
+    fn initial_notes(&self) -> &[InitialNote] {
+        &self.system.program.notes
+    }
+
+    fn system(&self, _: &Values) -> &CompiledSystem {
+        &self.system
+    }
+
+    fn next_time_event(&self, values: &Values) -> Result<f64, Fault> {
+        let now = values.time();
+        let mut candidates: Vec<f64> = self
+            .time_sources(values)?
+            .iter()
+            .map(|(s, _)| s.next(now))
+            .collect();
+        if self.system.program.n_delays > 0 {
+            let mut work = self.system.work.borrow_mut();
+            let numbers = self.delay_numbers(&mut work, values)?;
+            candidates.extend(
+                work.delays
+                    .iter()
+                    .enumerate()
+                    .map(|(i, d)| d.next_jump(now, numbers[3 * i + 1])),
+            );
+        }
+        Ok(next_instant(&candidates))
+    }
+
+    fn set_time_flags(&mut self, values: &mut Values) -> bool {
+        let now = values.time();
+        // A fault here is the one that `next_time_event` reports.
+        let Ok(sources) = self.time_sources(values) else {
+            return false;
+        };
+        let mut any = false;
+        for (source, flag) in sources {
+            if let Some(flag) = flag {
+                let due = source.is_due(now);
+                values.set(flag, f64::from(u8::from(due)));
+                any |= due;
+            }
+        }
+        any
+    }
+
+    fn clear_time_flags(&mut self, values: &mut Values) {
+        for event in &self.system.program.time_events {
+            if let TimeKind::Sample { flag, .. } | TimeKind::Tick { flag, .. } = event.kind {
+                values.set(flag, 0.0);
+                values.pre[flag.index()] = 0.0;
+            }
+        }
+    }
+
+    fn completed_step(&mut self, values: &Values, after_event: bool) {
+        if self.system.program.n_delays == 0 {
+            return;
+        }
+        let mut work = self.system.work.borrow_mut();
+        // A fault at an accepted point is reported by the schedules, which compute the same expression.
+        let Ok(numbers) = self.delay_numbers(&mut work, values) else {
+            return;
+        };
+        for (i, buffer) in work.delays.iter_mut().enumerate() {
+            let longest = numbers[3 * i + 2].max(numbers[3 * i + 1]);
+            buffer.append(values.time(), numbers[3 * i], after_event, longest);
+        }
+    }
+
+    fn step_size_max(&self, values: &Values) -> f64 {
+        if self.system.program.n_delays == 0 {
+            return f64::INFINITY;
+        }
+        let mut work = self.system.work.borrow_mut();
+        let Ok(numbers) = self.delay_numbers(&mut work, values) else {
+            return f64::INFINITY;
+        };
+        numbers
+            .chunks(3)
+            .map(|c| c[1])
+            .filter(|d| *d > 0.0)
+            .fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Parameters have no trial points.
+fn fatal(fault: Fault) -> Fault {
+    Fault {
+        recoverable: false,
+        ..fault
+    }
+}
+
+impl CompiledInstance {
+    fn set_attributes(&mut self, numbers: &[f64]) {
+        let program = self.system.program.clone();
+        let info = Arc::make_mut(&mut self.info);
+        let own_first = [false, true];
+        for pass in own_first {
+            for (place, &x) in program.attribute_places.iter().zip(numbers) {
+                if place.alias != pass || x.is_nan() {
+                    continue;
+                }
+                let slot = &mut info.slots[place.slot.index()];
+                match (place.attribute, place.negated) {
+                    (Attribute::Min, false) => slot.min = slot.min.max(x),
+                    (Attribute::Max, false) => slot.max = slot.max.min(x),
+                    (Attribute::Min, true) => slot.max = slot.max.min(-x),
+                    (Attribute::Max, true) => slot.min = slot.min.max(-x),
+                    (Attribute::Nominal, _) => {
+                        if x != 0.0 && (!place.alias || slot.nominal == 1.0) {
+                            slot.nominal = x.abs();
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The code of the model's one mode.
+pub struct CompiledSystem {
+    program: Arc<Program>,
+    work: RefCell<Work>,
+}
+
+impl CompiledSystem {
+    /// Runs a tape on plain numbers.
+    fn execute(&self, tape: &Tape, values: &mut Values, out: &mut [f64]) -> Status {
+        self.execute_with(&mut self.work.borrow_mut(), tape, values, out)
+    }
+
+    fn execute_with(
+        &self,
+        work: &mut Work,
+        tape: &Tape,
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Status {
+        let cx = Context {
+            flat: &self.program.flat,
+            layout: &self.program.layout,
+        };
+        let mut regs = std::mem::take(&mut work.regs);
+        if regs.len() < tape.n_regs as usize {
+            regs.resize(tape.n_regs as usize, 0.0);
+        }
+        let status = tape.run(&cx, work, &mut regs, values, out, 0);
+        work.regs = regs;
+        status
+    }
+
+    /// Runs a tape that stores nothing; its results.
+    fn numbers(
+        &self,
+        work: &mut Work,
+        tape: &Tape,
+        values: &Values,
+        n: usize,
+    ) -> Result<Vec<f64>, Fault> {
+        let mut numbers = std::mem::take(&mut work.numbers);
+        numbers.clear();
+        numbers.resize(n, 0.0);
+        if tape.ops.is_empty() {
+            return Ok(numbers);
+        }
+        let mut scratch = std::mem::take(&mut work.scratch);
+        scratch.v.clone_from(&values.v);
+        scratch.pre.clone_from(&values.pre);
+        let status = self.execute_with(work, tape, &mut scratch, &mut numbers);
+        work.scratch = scratch;
+        status.map(|()| numbers)
+    }
+
+    fn columns<const L: usize>(
+        &self,
+        tape: &Tape,
+        values: &mut Values,
+        jacobian: &mut [f64],
+        n: usize,
+        buffers: impl Fn(&mut Work) -> (&mut Vec<Dual<L>>, &mut Vec<Dual<L>>),
+    ) -> Result<bool, Fault> {
+        let cx = Context {
+            flat: &self.program.flat,
+            layout: &self.program.layout,
+        };
+        let mut work = self.work.borrow_mut();
+        let (regs, out) = buffers(&mut work);
+        let (mut regs, mut out) = (std::mem::take(regs), std::mem::take(out));
+        regs.resize(regs.len().max(tape.n_regs as usize), Dual::ZERO);
+        out.clear();
+        out.resize(n, Dual::ZERO);
+        let mut status = Ok(());
+        for first in (0..n).step_by(L) {
+            status = tape.run(&cx, &mut work, &mut regs, values, &mut out, first);
+            if status.is_err() {
+                break;
+            }
+            for column in first..n.min(first + L) {
+                for (row, residual) in out.iter().enumerate() {
+                    jacobian[column * n + row] = residual.lanes()[column - first];
+                }
+            }
+        }
+        let (r, o) = buffers(&mut work);
+        (*r, *o) = (regs, out);
+        status?;
+        // An infinite slope (sqrt at 0) has no use; differences have one.
+        Ok(jacobian[..n * n].iter().all(|x| x.is_finite()))
+    }
+}
+
+impl System for CompiledSystem {
+    fn states(&self) -> &[StateSlots] {
+        &self.program.states
+    }
+
+    fn schedule(&self, kind: ScheduleKind) -> &[Section] {
+        self.program.schedule(kind)
+    }
+
+    fn run(&self, code: CodeId, values: &mut Values) -> Status {
+        self.execute(&self.program.tapes[code.0 as usize], values, &mut [])
+    }
+
+    fn block(&self, block: BlockId) -> &BlockInfo {
+        &self.program.blocks[block.0 as usize].info
+    }
+
+    fn residual(&self, block: BlockId, values: &mut Values, residual: &mut [f64]) -> Status {
+        let code = &self.program.blocks[block.0 as usize];
+        self.execute(&code.residual, values, residual)?;
+        match residual.iter().position(|r| !r.is_finite()) {
+            None => Ok(()),
+            Some(i) => {
+                let slot = code.info.unknowns.get(i).copied().unwrap_or(Slot::TIME);
+                let site = code.info.residual_sites[i];
+                Err(Fault {
+                    recoverable: true,
+                    site,
+                    kind: FaultKind::NonFinite { slot },
+                })
+            }
+        }
+    }
+
+    fn jacobian(
+        &self,
+        block: BlockId,
+        values: &mut Values,
+        jacobian: &mut [f64],
+    ) -> Result<bool, Fault> {
+        let code = &self.program.blocks[block.0 as usize];
+        if code.residual.inexact {
+            return Ok(false);
+        }
+        let n = code.info.unknowns.len();
+        if n <= 2 {
+            self.columns::<2>(&code.residual, values, jacobian, n, |w| {
+                (&mut w.dual2, &mut w.columns2)
+            })
+        } else {
+            self.columns::<8>(&code.residual, values, jacobian, n, |w| {
+                (&mut w.dual8, &mut w.columns8)
+            })
+        }
+    }
+
+    fn update_discrete(&self, block: BlockId, values: &mut Values) -> Status {
+        self.execute(
+            &self.program.blocks[block.0 as usize].discrete,
+            values,
+            &mut [],
+        )
+    }
+
+    fn crossings(&self) -> &[CrossingInfo] {
+        &self.program.crossings
+    }
+
+    fn eval_crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {
+        self.execute(&self.program.crossing_tape, values, out)
+    }
+
+    fn state_pattern(&self) -> Option<&[Vec<u32>]> {
+        Some(&self.program.pattern)
+    }
+
+    fn feeds_derivatives(&self, slot: Slot) -> bool {
+        self.program.feeds[slot.index()]
+    }
+
+    fn discrete_slots(&self) -> &[Slot] {
+        &self.program.discrete
+    }
+}

@@ -1,0 +1,686 @@
+//! From the structured system to tapes and schedules.
+//!
+//! Comes in: a [`StructuredSystem`]. Goes out: a [`Program`], shared by all runs of the model. Consecutive assignments of a
+//! schedule become one tape; blocks get a residual tape and, when mixed, a tape for their discrete part.
+
+use crate::depend;
+use crate::layout::{Layout, Sites, expr_text, model_info};
+use crate::lower::{Lower, LowerError, shares_jump};
+use crate::tape::{Sign, Tape};
+use saltus_ir::flat::{FlatModel, Origin};
+use saltus_ir::func::AssertLevel;
+use saltus_ir::{ExprId, Id, VarId};
+use saltus_model::{
+    BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, InitialNote, ModelInfo, ScheduleKind,
+    Section, Site, Slot, StateSlots,
+};
+use saltus_structure::{Action, Assignment, Block, Role, Step, StructuredSystem, TimeEvent};
+use saltus_syntax::{Diagnostic, SourceMap};
+
+/// A compiled model without anything that changes during a run.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) flat: FlatModel,
+    pub(crate) layout: Layout,
+    pub(crate) info: ModelInfo,
+    pub(crate) tapes: Vec<Tape>,
+    pub(crate) blocks: Vec<BlockCode>,
+    /// By [`ScheduleKind`], in its order.
+    schedules: [Vec<Section>; 5],
+    pub(crate) states: Vec<StateSlots>,
+    pub(crate) crossings: Vec<CrossingInfo>,
+    pub(crate) crossing_tape: Tape,
+    pub(crate) pattern: Vec<Vec<u32>>,
+    pub(crate) feeds: Vec<bool>,
+    pub(crate) discrete: Vec<Slot>,
+    pub(crate) parameters: Tape,
+    pub(crate) starts: Tape,
+    pub(crate) has_start: Vec<bool>,
+    pub(crate) attributes: Tape,
+    pub(crate) attribute_places: Vec<AttributePlace>,
+    pub(crate) time_tape: Tape,
+    pub(crate) time_events: Vec<TimeSource>,
+    pub(crate) delay_tape: Tape,
+    pub(crate) n_delays: usize,
+    pub(crate) n_asserts: usize,
+    pub(crate) notes: Vec<InitialNote>,
+    pub(crate) unset_enums: Vec<Slot>,
+}
+
+#[derive(Debug)]
+pub(crate) struct BlockCode {
+    pub(crate) info: BlockInfo,
+    pub(crate) residual: Tape,
+    pub(crate) discrete: Tape,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Attribute {
+    Min,
+    Max,
+    Nominal,
+}
+
+/// Where a result of the attribute tape goes. Attributes of aliases hold for the slot too, with the sign of the alias.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct AttributePlace {
+    pub(crate) slot: Slot,
+    pub(crate) attribute: Attribute,
+    pub(crate) alias: bool,
+    pub(crate) negated: bool,
+}
+
+/// A source of time events; its numbers are results of the time tape from `first` on.
+#[derive(Clone, Debug)]
+pub(crate) struct TimeSource {
+    pub(crate) kind: TimeKind,
+    pub(crate) site: Site,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum TimeKind {
+    Sample {
+        flag: Slot,
+        start: usize,
+        interval: usize,
+    },
+    Tick {
+        flag: Slot,
+        period: (i64, i64),
+        shift: (i64, i64),
+    },
+    Threshold {
+        at: usize,
+        after: bool,
+    },
+}
+
+impl Program {
+    pub(crate) fn schedule(&self, kind: ScheduleKind) -> &[Section] {
+        &self.schedules[schedule_index(kind)]
+    }
+}
+
+fn schedule_index(kind: ScheduleKind) -> usize {
+    match kind {
+        ScheduleKind::Derivatives => 0,
+        ScheduleKind::Crossings => 1,
+        ScheduleKind::Outputs => 2,
+        ScheduleKind::Event => 3,
+        ScheduleKind::Initial => 4,
+    }
+}
+
+struct Builder<'a> {
+    system: &'a StructuredSystem,
+    layout: &'a Layout,
+    sites: Sites<'a>,
+    tapes: Vec<Tape>,
+    blocks: Vec<BlockCode>,
+    errors: Vec<Diagnostic>,
+}
+
+pub(crate) fn build(
+    system: StructuredSystem,
+    sources: &SourceMap,
+) -> Result<Program, Vec<Diagnostic>> {
+    let layout = Layout::new(&system);
+    let mut b = Builder {
+        system: &system,
+        layout: &layout,
+        sites: Sites::new(sources),
+        tapes: Vec::new(),
+        blocks: Vec::new(),
+        errors: Vec::new(),
+    };
+    let mut info = model_info(&system, &layout, &mut b.sites);
+    let parameters = b.assignments(&system.parameters, true);
+    let starts = b.assignments(&system.starts, true);
+    let mut has_start = vec![false; layout.n_slots];
+    for a in &system.starts {
+        has_start[layout.slot(a.var).index()] = true;
+    }
+    let (attributes, attribute_places) = b.attributes();
+
+    let event_blocks = b.make_blocks(&system.event);
+    let event_sites = b.step_sites(&system.event);
+    let whole: Vec<usize> = (0..system.event.len()).collect();
+    let schedule = |b: &mut Builder, indices: &[usize], kind| {
+        b.schedule(&system.event, indices, &event_blocks, &event_sites, kind, 0)
+    };
+    let derivatives = schedule(&mut b, &system.derivatives, ScheduleKind::Derivatives);
+    let crossings_schedule = schedule(&mut b, &system.crossing_steps, ScheduleKind::Crossings);
+    let outputs = schedule(&mut b, &system.outputs, ScheduleKind::Outputs);
+    let event = schedule(&mut b, &whole, ScheduleKind::Event);
+    let initial_blocks = b.make_blocks(&system.initial);
+    let initial_sites = b.step_sites(&system.initial);
+    let whole: Vec<usize> = (0..system.initial.len()).collect();
+    let initial = b.schedule(
+        &system.initial,
+        &whole,
+        &initial_blocks,
+        &initial_sites,
+        ScheduleKind::Initial,
+        system.event.len(),
+    );
+
+    let (crossings, crossing_tape) = b.crossings();
+    let (time_events, time_tape) = b.time_events();
+    let delay_tape = b.delays();
+    let pattern = depend::state_pattern(&system, &layout);
+    let mut feeds = vec![false; layout.n_slots];
+    for (var, _) in system.flat.variables.iter() {
+        if system
+            .feeds_derivatives
+            .get(var.index())
+            .copied()
+            .unwrap_or(false)
+        {
+            feeds[layout.slot(var).index()] = true;
+        }
+    }
+    let discrete = discrete_slots(&system, &layout);
+    let states = system
+        .states
+        .iter()
+        .map(|(x, dx)| StateSlots {
+            value: layout.slot(*x),
+            derivative: layout.slot(*dx),
+        })
+        .collect();
+    let notes = system
+        .initial_notes
+        .iter()
+        .map(|(var, text)| InitialNote {
+            slot: var.map(|v| layout.slot(v)),
+            text: text.clone(),
+        })
+        .collect();
+    let unset_enums = layout
+        .representative
+        .iter()
+        .enumerate()
+        .filter_map(|(i, v)| {
+            let v = (*v)?;
+            matches!(system.flat.variables[v].base, saltus_ir::Base::Enum(_))
+                .then_some(Slot(i as u32))
+        })
+        .collect();
+    let Builder {
+        sites,
+        tapes,
+        blocks,
+        errors,
+        ..
+    } = b;
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    info.sites = sites.infos;
+    let n_delays = system.delays.len();
+    let n_asserts = system.event.len() + system.initial.len();
+    Ok(Program {
+        flat: system.flat,
+        layout,
+        info,
+        tapes,
+        blocks,
+        schedules: [derivatives, crossings_schedule, outputs, event, initial],
+        states,
+        crossings,
+        crossing_tape,
+        pattern,
+        feeds,
+        discrete,
+        parameters,
+        starts,
+        has_start,
+        attributes,
+        attribute_places,
+        time_tape,
+        time_events,
+        delay_tape,
+        n_delays,
+        n_asserts,
+        notes,
+        unset_enums,
+    })
+}
+
+/// Discrete variables, relations, and the internal ones that discrete steps assign.
+fn discrete_slots(system: &StructuredSystem, layout: &Layout) -> Vec<Slot> {
+    let mut is = vec![false; layout.n_slots];
+    for (var, _) in system.flat.variables.iter() {
+        if matches!(system.roles[var.index()], Role::Discrete | Role::Relation) {
+            is[layout.slot(var).index()] = true;
+        }
+    }
+    for step in system.event.iter() {
+        match step {
+            Step::Assign {
+                assignment,
+                discrete: true,
+            } => is[layout.slot(assignment.var).index()] = true,
+            Step::Block(block) => {
+                for a in &block.discrete {
+                    is[layout.slot(a.var).index()] = true;
+                }
+            }
+            Step::Assign { .. } | Step::Action { .. } => {}
+        }
+    }
+    is.iter()
+        .enumerate()
+        .filter(|(_, b)| **b)
+        .map(|(i, _)| Slot(i as u32))
+        .collect()
+}
+
+impl<'a> Builder<'a> {
+    fn flat(&self) -> &'a FlatModel {
+        &self.system.flat
+    }
+
+    fn lower(&self, site: Site) -> Lower<'a> {
+        Lower::new(self.flat(), self.layout, site)
+    }
+
+    fn check<T>(
+        &mut self,
+        origin: Origin,
+        text: impl FnOnce() -> String,
+        result: Result<T, LowerError>,
+    ) {
+        if let Err(message) = result {
+            let label = text();
+            self.errors.push(
+                Diagnostic::error("unsupported-expression", origin.span, message).label(label),
+            );
+        }
+    }
+
+    /// A list of assignments as one tape.
+    fn assignments(&mut self, list: &[Assignment], overridable: bool) -> Tape {
+        let mut lower = self.lower(Site(0));
+        for a in list {
+            lower.set_site(self.sites.equation(self.flat(), a.var, a.value, a.origin));
+            let result = if overridable {
+                lower.assign_overridable(a.var, a.value)
+            } else {
+                lower.assign(a.var, a.value)
+            };
+            let (flat, a) = (self.flat(), *a);
+            self.check(a.origin, || equation_text(flat, &a), result);
+        }
+        lower.finish()
+    }
+
+    fn attributes(&mut self) -> (Tape, Vec<AttributePlace>) {
+        let mut lower = self.lower(Site(0));
+        let mut places = Vec::new();
+        for (var, v) in self.flat().variables.iter() {
+            let (slot, sign) = self.layout.place(var);
+            if sign == Sign::Complement {
+                continue;
+            }
+            let origin = Origin {
+                span: v.span,
+                component: v.name,
+            };
+            for (expr, attribute) in [
+                (v.min, Attribute::Min),
+                (v.max, Attribute::Max),
+                (v.nominal, Attribute::Nominal),
+            ] {
+                let Some(expr) = expr else { continue };
+                lower.set_site(self.sites.expression(self.flat(), expr, origin));
+                let result = lower.out(expr, places.len());
+                let flat = self.flat();
+                self.check(origin, || expr_text(flat, expr), result);
+                let alias = self.layout.representative[slot.index()] != Some(var);
+                places.push(AttributePlace {
+                    slot,
+                    attribute,
+                    alias,
+                    negated: sign == Sign::Negated,
+                });
+            }
+        }
+        (lower.finish(), places)
+    }
+
+    fn step_sites(&mut self, steps: &[Step]) -> Vec<Site> {
+        let flat = self.flat();
+        steps
+            .iter()
+            .map(|step| match step {
+                Step::Assign { assignment: a, .. } => {
+                    self.sites.equation(flat, a.var, a.value, a.origin)
+                }
+                Step::Block(_) => Site(0),
+                Step::Action { action, origin, .. } => {
+                    let text = action_text(flat, action);
+                    self.sites.add(origin.span, text)
+                }
+            })
+            .collect()
+    }
+
+    /// Block numbers by step.
+    fn make_blocks(&mut self, steps: &[Step]) -> Vec<Option<BlockId>> {
+        steps
+            .iter()
+            .map(|step| {
+                let Step::Block(block) = step else {
+                    return None;
+                };
+                let code = self.block(block);
+                self.blocks.push(code);
+                Some(BlockId(self.blocks.len() as u32 - 1))
+            })
+            .collect()
+    }
+
+    fn block(&mut self, block: &Block) -> BlockCode {
+        let slot = |v: &VarId| self.layout.slot(*v);
+        let unknowns: Vec<Slot> = block.unknowns.iter().map(slot).collect();
+        let inner = block.inner.iter().map(|a| self.layout.slot(a.var));
+        let determines: Vec<Slot> = unknowns.iter().copied().chain(inner).collect();
+        let discrete: Vec<Slot> = block
+            .discrete
+            .iter()
+            .map(|a| self.layout.slot(a.var))
+            .collect();
+        let numbers: Vec<u32> = unknowns.iter().map(|s| s.0).collect();
+        let mut lower = self.lower(Site(0)).with_unknowns(&numbers);
+        for a in &block.inner {
+            lower.set_site(self.sites.equation(self.flat(), a.var, a.value, a.origin));
+            let result = lower.assign(a.var, a.value);
+            let (flat, a) = (self.flat(), *a);
+            self.check(a.origin, || equation_text(flat, &a), result);
+        }
+        let mut residual_sites = Vec::new();
+        for (i, (expr, origin)) in block.residuals.iter().enumerate() {
+            let flat = self.flat();
+            let site = self
+                .sites
+                .add(origin.span, format!("0 = {}", expr_text(flat, *expr)));
+            residual_sites.push(site);
+            lower.set_site(site);
+            let result = lower.out(*expr, i);
+            self.check(*origin, || expr_text(flat, *expr), result);
+        }
+        let residual = lower.finish();
+        let discrete_tape = self.assignments(&block.discrete, false);
+        BlockCode {
+            info: BlockInfo {
+                unknowns,
+                determines,
+                discrete,
+                linear: block.linear,
+                residual_sites,
+            },
+            residual,
+            discrete: discrete_tape,
+        }
+    }
+
+    fn schedule(
+        &mut self,
+        steps: &[Step],
+        indices: &[usize],
+        blocks: &[Option<BlockId>],
+        sites: &[Site],
+        kind: ScheduleKind,
+        first_assert: usize,
+    ) -> Vec<Section> {
+        let mut sections = Vec::new();
+        let mut lower = self.lower(Site(0));
+        let at_event = matches!(kind, ScheduleKind::Event | ScheduleKind::Initial);
+        let mut k = 0;
+        while k < indices.len() {
+            let i = indices[k];
+            lower.set_site(sites[i]);
+            match &steps[i] {
+                Step::Assign { assignment: a, .. } => {
+                    let group = self.group(steps, &indices[k..], sites);
+                    let result = if group.len() > 1 {
+                        let condition = shares_jump(&self.flat().ir, a.value).map(|(c, ..)| c);
+                        k += group.len() - 1;
+                        condition.map_or(Ok(()), |c| lower.assign_together(c, &group))
+                    } else {
+                        lower.assign(a.var, a.value)
+                    };
+                    let (flat, a) = (self.flat(), *a);
+                    self.check(a.origin, || equation_text(flat, &a), result);
+                }
+                Step::Block(block) => {
+                    self.flush(&mut lower, &mut sections);
+                    if let Some(id) = blocks[i] {
+                        sections.push(if at_event && !block.discrete.is_empty() {
+                            Section::Mixed(id)
+                        } else if block.linear {
+                            Section::Linear(id)
+                        } else {
+                            Section::Nonlinear(id)
+                        });
+                    }
+                }
+                Step::Action {
+                    guard,
+                    action,
+                    origin,
+                } => {
+                    let number = (first_assert + i) as u32;
+                    let result = match action {
+                        Action::Assert {
+                            condition,
+                            message,
+                            level,
+                        } => {
+                            let warning = *level == AssertLevel::Warning;
+                            // Trial points are not worth a warning.
+                            let trial =
+                                matches!(kind, ScheduleKind::Derivatives | ScheduleKind::Crossings);
+                            if (!at_event && guard.is_some()) || (warning && trial) {
+                                Ok(())
+                            } else {
+                                lower.guarded(*guard, |l| {
+                                    l.assertion(*condition, *message, warning, number)
+                                })
+                            }
+                        }
+                        _ if !at_event => Ok(()),
+                        Action::Reinit { var, value } => {
+                            lower.guarded(*guard, |l| l.reinit(*var, *value))
+                        }
+                        Action::Terminate { message } => lower.guarded(*guard, |l| {
+                            l.terminate(*message);
+                            Ok(())
+                        }),
+                        Action::Call { call } => lower.guarded(*guard, |l| l.effect(*call)),
+                    };
+                    let flat = self.flat();
+                    self.check(*origin, || action_text(flat, action), result);
+                }
+            }
+            k += 1;
+        }
+        self.flush(&mut lower, &mut sections);
+        sections
+    }
+
+    /// The longest run of assignments at the front that branch on the same condition.
+    fn group(
+        &self,
+        steps: &[Step],
+        indices: &[usize],
+        sites: &[Site],
+    ) -> Vec<(VarId, ExprId, ExprId, ExprId, Site)> {
+        let ir = &self.flat().ir;
+        let mut group = Vec::new();
+        let mut condition = None;
+        let mut read = Vec::new();
+        for &i in indices {
+            let Step::Assign { assignment: a, .. } = &steps[i] else {
+                break;
+            };
+            let Some((c, t, e)) = shares_jump(ir, a.value) else {
+                break;
+            };
+            if condition.is_some_and(|known| known != c)
+                || self.layout.place(a.var).1 != Sign::Plain
+            {
+                break;
+            }
+            if condition.is_none() {
+                condition = Some(c);
+                depend::reads(self.flat(), c, &mut read);
+            }
+            group.push((a.var, t, e, a.value, sites[i]));
+            // The condition must not change within the group.
+            if read
+                .iter()
+                .any(|v| self.layout.slot(*v) == self.layout.slot(a.var))
+            {
+                group.pop();
+                break;
+            }
+        }
+        group
+    }
+
+    fn flush(&mut self, lower: &mut Lower<'a>, sections: &mut Vec<Section>) {
+        let fresh = self.lower(Site(0));
+        let done = std::mem::replace(lower, fresh);
+        if !done.is_empty() {
+            sections.push(Section::Explicit(CodeId(self.tapes.len() as u32)));
+            self.tapes.push(done.finish());
+        }
+    }
+
+    fn crossings(&mut self) -> (Vec<CrossingInfo>, Tape) {
+        let flat = self.flat();
+        let mut lower = self.lower(Site(0));
+        let mut infos = Vec::new();
+        for (i, c) in self.system.crossings.iter().enumerate() {
+            let site = self.sites.add(c.origin.span, c.text.clone());
+            lower.set_site(site);
+            let result = lower.out(c.function, i);
+            self.check(c.origin, || expr_text(flat, c.function), result);
+            infos.push(CrossingInfo {
+                relation: self.layout.slot(c.relation),
+                rising: c.rising,
+                closed: c.closed,
+                class: match c.class {
+                    saltus_structure::CrossingClass::Affine => CrossingClass::Affine,
+                    saltus_structure::CrossingClass::General => CrossingClass::General,
+                },
+                site,
+                text: c.text.clone(),
+            });
+        }
+        (infos, lower.finish())
+    }
+
+    fn time_events(&mut self) -> (Vec<TimeSource>, Tape) {
+        let flat = self.flat();
+        let mut lower = self.lower(Site(0));
+        let mut sources = Vec::new();
+        let mut n = 0;
+        for event in &self.system.time_events {
+            let var = match event {
+                TimeEvent::Sample { flag, .. } | TimeEvent::Tick { flag, .. } => *flag,
+                TimeEvent::Threshold { relation, .. } => *relation,
+            };
+            let origin = Origin {
+                span: flat.variables[var].span,
+                component: flat.variables[var].name,
+            };
+            let slot = self.layout.slot(var);
+            let text = match event {
+                TimeEvent::Sample {
+                    start, interval, ..
+                } => {
+                    format!(
+                        "sample({}, {})",
+                        expr_text(flat, *start),
+                        expr_text(flat, *interval)
+                    )
+                }
+                TimeEvent::Tick { period, .. } => format!("Clock({}, {})", period.0, period.1),
+                TimeEvent::Threshold { at, .. } => format!("time reaches {}", expr_text(flat, *at)),
+            };
+            let site = self.sites.add(origin.span, text.clone());
+            lower.set_site(site);
+            let mut number = |b: &mut Self, expr| {
+                let result = lower.out(expr, n);
+                b.check(origin, || text.clone(), result);
+                n += 1;
+                n - 1
+            };
+            let kind = match event {
+                TimeEvent::Sample {
+                    start, interval, ..
+                } => TimeKind::Sample {
+                    flag: slot,
+                    start: number(self, *start),
+                    interval: number(self, *interval),
+                },
+                TimeEvent::Tick { period, shift, .. } => TimeKind::Tick {
+                    flag: slot,
+                    period: *period,
+                    shift: *shift,
+                },
+                TimeEvent::Threshold { at, after, .. } => TimeKind::Threshold {
+                    at: number(self, *at),
+                    after: *after,
+                },
+            };
+            sources.push(TimeSource { kind, site });
+        }
+        (sources, lower.finish())
+    }
+
+    /// Results: value, delay time and longest delay of each `delay`.
+    fn delays(&mut self) -> Tape {
+        let flat = self.flat();
+        let mut lower = self.lower(Site(0));
+        for (i, d) in self.system.delays.iter().enumerate() {
+            let v = &flat.variables[d.result];
+            let origin = Origin {
+                span: v.span,
+                component: v.name,
+            };
+            lower.set_site(self.sites.expression(flat, d.expr, origin));
+            for (j, expr) in [d.expr, d.delay_time, d.delay_max].into_iter().enumerate() {
+                let result = lower.out(expr, 3 * i + j);
+                self.check(origin, || expr_text(flat, expr), result);
+            }
+        }
+        lower.finish()
+    }
+}
+
+fn equation_text(flat: &FlatModel, a: &Assignment) -> String {
+    format!(
+        "{} = {}",
+        flat.variables[a.var].name.as_str(),
+        expr_text(flat, a.value)
+    )
+}
+
+fn action_text(flat: &FlatModel, action: &Action) -> String {
+    match action {
+        Action::Reinit { var, value } => {
+            format!(
+                "reinit({}, {})",
+                flat.variables[*var].name.as_str(),
+                expr_text(flat, *value)
+            )
+        }
+        Action::Assert { condition, .. } => format!("assert({})", expr_text(flat, *condition)),
+        Action::Terminate { .. } => "terminate(…)".into(),
+        Action::Call { call } => expr_text(flat, *call),
+    }
+}

@@ -1,0 +1,504 @@
+//! The linear register tape and its interpreter.
+//!
+//! Comes in: a [`Tape`] made by [`crate::lower`]. Goes out: values in slots, residuals, requests of event code. A tape is a
+//! list of operations on registers; registers are written before they are read on every path (the lowering keeps a scope
+//! per branch). Jumps only go forward, so a run ends. The same interpreter runs on `f64` and on dual numbers ([`Num`]).
+//!
+//! Faults: a domain error or a non-finite stored value stops the tape with the place of the operation.
+
+use crate::num::Num;
+use crate::work::{Context, Work};
+use saltus_ir::ops::{self, DomainError};
+use saltus_ir::{BinaryOp, Builtin, UnaryOp};
+use saltus_model::{Fault, FaultKind, Site, Slot, Status, Values};
+
+pub(crate) type Reg = u32;
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Op {
+    Const {
+        dst: Reg,
+        value: f64,
+    },
+    Load {
+        dst: Reg,
+        slot: u32,
+    },
+    /// Unknown number `index` of the block this tape belongs to.
+    Unknown {
+        dst: Reg,
+        slot: u32,
+        index: u32,
+    },
+    Pre {
+        dst: Reg,
+        slot: u32,
+    },
+    /// Stores and checks that the value is finite.
+    Store {
+        src: Reg,
+        slot: u32,
+    },
+    Copy {
+        dst: Reg,
+        src: Reg,
+    },
+    Neg {
+        dst: Reg,
+        a: Reg,
+    },
+    Add {
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Sub {
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Mul {
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Div {
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    Not {
+        dst: Reg,
+        a: Reg,
+    },
+    /// A mathematical built-in of one argument.
+    Math1 {
+        f: Builtin,
+        dst: Reg,
+        a: Reg,
+    },
+    /// A mathematical built-in of two arguments.
+    Math2 {
+        f: Builtin,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    /// Power, relations, `and`, `or`.
+    Binary {
+        f: BinaryOp,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    /// `dst := if c then dst else e`, after `dst` has got the then-value.
+    Select {
+        dst: Reg,
+        c: Reg,
+        e: Reg,
+    },
+    Jump {
+        to: u32,
+    },
+    JumpIfNot {
+        c: Reg,
+        to: u32,
+    },
+    JumpIf {
+        c: Reg,
+        to: u32,
+    },
+    /// Element `index` of a list of registers; see [`Tape::gathers`].
+    Gather {
+        dst: Reg,
+        list: u32,
+        index: Reg,
+    },
+    /// Element `index` of a list of slots.
+    GatherSlots {
+        dst: Reg,
+        list: u32,
+        index: Reg,
+    },
+    /// Checks `1 ≤ a ≤ n` and that `a` is whole.
+    CheckIndex {
+        a: Reg,
+        n: u32,
+    },
+    /// A function call through the evaluator; see [`Tape::calls`].
+    Call {
+        call: u32,
+    },
+    /// A table function without detour; see [`crate::calls::TableCall`].
+    Table {
+        call: u32,
+    },
+    /// A whole expression by the evaluator; see [`Tape::exprs`].
+    Evaluate {
+        dst: Reg,
+        expr: u32,
+    },
+    Delay {
+        dst: Reg,
+        delay: u32,
+        value: Reg,
+        time: Reg,
+    },
+    /// `out[index] := src`
+    Out {
+        src: Reg,
+        index: u32,
+    },
+    Assert {
+        c: Reg,
+        assert: u32,
+    },
+    Reinit {
+        src: Reg,
+        slot: u32,
+    },
+    Terminate {
+        message: u32,
+    },
+    /// `src := override of slot`, if there is one.
+    Override {
+        src: Reg,
+        slot: u32,
+    },
+}
+
+/// Code with what its operations refer to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tape {
+    pub(crate) ops: Vec<Op>,
+    /// The place of each operation.
+    pub(crate) sites: Vec<Site>,
+    pub(crate) n_regs: u32,
+    /// Lists for `Gather` (registers).
+    pub(crate) gathers: Vec<Vec<Reg>>,
+    /// Lists for `GatherSlots`: slot and whether the value is negated.
+    pub(crate) slot_lists: Vec<Vec<(u32, Sign)>>,
+    pub(crate) calls: Vec<crate::calls::CallSite>,
+    pub(crate) tables: Vec<crate::calls::TableCall>,
+    pub(crate) exprs: Vec<saltus_ir::ExprId>,
+    pub(crate) asserts: Vec<AssertSite>,
+    pub(crate) messages: Vec<saltus_ir::ExprId>,
+    /// An operation depends on the block's unknowns in a way that dual numbers do not follow.
+    pub(crate) inexact: bool,
+}
+
+/// How the value of a variable follows from its slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sign {
+    Plain,
+    /// Minus the slot.
+    Negated,
+    /// One minus the slot (Boolean).
+    Complement,
+}
+
+impl Sign {
+    pub(crate) fn apply(self, x: f64) -> f64 {
+        match self {
+            Sign::Plain => x,
+            Sign::Negated => -x,
+            Sign::Complement => 1.0 - x,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct AssertSite {
+    pub(crate) message: saltus_ir::ExprId,
+    pub(crate) warning: bool,
+    /// Number of this assertion in the model, for warning once per violation.
+    pub(crate) number: u32,
+}
+
+impl Tape {
+    pub(crate) fn run<N: Num>(
+        &self,
+        cx: &Context,
+        work: &mut Work,
+        regs: &mut [N],
+        values: &mut Values,
+        out: &mut [N],
+        first: usize,
+    ) -> Status {
+        let mut pc = 0;
+        while let Some(op) = self.ops.get(pc) {
+            pc += 1;
+            match *op {
+                Op::Const { dst, value } => regs[dst as usize] = N::constant(value),
+                Op::Load { dst, slot } => regs[dst as usize] = N::constant(values.v[slot as usize]),
+                Op::Unknown { dst, slot, index } => {
+                    regs[dst as usize] = N::seed(values.v[slot as usize], index as usize, first);
+                }
+                Op::Pre { dst, slot } => {
+                    regs[dst as usize] = N::constant(values.pre[slot as usize])
+                }
+                Op::Store { src, slot } => {
+                    let x = regs[src as usize].value();
+                    values.v[slot as usize] = x;
+                    if !x.is_finite() {
+                        return Err(self.fault(pc, FaultKind::NonFinite { slot: Slot(slot) }));
+                    }
+                }
+                Op::Copy { dst, src } => regs[dst as usize] = regs[src as usize],
+                Op::Neg { dst, a } => regs[dst as usize] = regs[a as usize].neg(),
+                Op::Add { dst, a, b } => {
+                    regs[dst as usize] = regs[a as usize].add(regs[b as usize])
+                }
+                Op::Sub { dst, a, b } => {
+                    regs[dst as usize] = regs[a as usize].sub(regs[b as usize])
+                }
+                Op::Mul { dst, a, b } => {
+                    regs[dst as usize] = regs[a as usize].mul(regs[b as usize])
+                }
+                Op::Div { dst, a, b } => {
+                    let (x, y) = (regs[a as usize], regs[b as usize]);
+                    if y.value() == 0.0 {
+                        return Err(self.domain(
+                            pc,
+                            DomainError::DivisionByZero {
+                                numerator: x.value(),
+                            },
+                        ));
+                    }
+                    let q = x.value() / y.value();
+                    regs[dst as usize] = N::chain2(x, y, q, || (1.0 / y.value(), -q / y.value()));
+                }
+                Op::Not { dst, a } => {
+                    regs[dst as usize] =
+                        N::constant(ops::unary(UnaryOp::Not, regs[a as usize].value()))
+                }
+                Op::Math1 { f, dst, a } => match math1(f, regs[a as usize]) {
+                    Ok(x) => regs[dst as usize] = x,
+                    Err(e) => return Err(self.domain(pc, e)),
+                },
+                Op::Math2 { f, dst, a, b } => match math2(f, regs[a as usize], regs[b as usize]) {
+                    Ok(x) => regs[dst as usize] = x,
+                    Err(e) => return Err(self.domain(pc, e)),
+                },
+                Op::Binary { f, dst, a, b } => {
+                    match binary(f, regs[a as usize], regs[b as usize]) {
+                        Ok(x) => regs[dst as usize] = x,
+                        Err(e) => return Err(self.domain(pc, e)),
+                    }
+                }
+                Op::Select { dst, c, e } => {
+                    if regs[c as usize].value() == 0.0 {
+                        regs[dst as usize] = regs[e as usize];
+                    }
+                }
+                Op::Jump { to } => pc = to as usize,
+                Op::JumpIfNot { c, to } => {
+                    if regs[c as usize].value() == 0.0 {
+                        pc = to as usize;
+                    }
+                }
+                Op::JumpIf { c, to } => {
+                    if regs[c as usize].value() != 0.0 {
+                        pc = to as usize;
+                    }
+                }
+                Op::Gather { dst, list, index } => {
+                    let k = regs[index as usize].value();
+                    let reg = self.gathers[list as usize][k as usize];
+                    regs[dst as usize] = regs[reg as usize];
+                }
+                Op::GatherSlots { dst, list, index } => {
+                    let k = regs[index as usize].value();
+                    let (slot, sign) = self.slot_lists[list as usize][k as usize];
+                    regs[dst as usize] = N::constant(sign.apply(values.v[slot as usize]));
+                }
+                Op::CheckIndex { a, n } => {
+                    let k = regs[a as usize].value();
+                    if !(k >= 1.0 && k <= f64::from(n) && k.fract() == 0.0) {
+                        return Err(self.fault(
+                            pc,
+                            FaultKind::Range(format!("index {k} is not in 1 .. {n}")),
+                        ));
+                    }
+                }
+                Op::Call { call } => {
+                    crate::calls::call(cx, work, &self.calls[call as usize], regs, values)
+                        .map_err(|kind| self.fault(pc, kind))?;
+                    if work.objects.has_messages() {
+                        let site = self.sites[pc - 1];
+                        values
+                            .actions
+                            .messages
+                            .extend(work.objects.take_messages().into_iter().map(|m| (site, m)));
+                    }
+                }
+                Op::Table { call } => {
+                    crate::calls::table(work, &self.tables[call as usize], regs)
+                        .map_err(|kind| self.fault(pc, kind))?;
+                }
+                Op::Evaluate { dst, expr } => {
+                    let x =
+                        crate::calls::evaluate_scalar(cx, work, self.exprs[expr as usize], values)
+                            .map_err(|kind| self.fault(pc, kind))?;
+                    regs[dst as usize] = N::constant(x);
+                }
+                Op::Delay {
+                    dst,
+                    delay,
+                    value,
+                    time,
+                } => {
+                    let current = regs[value as usize].value();
+                    let d = regs[time as usize].value();
+                    let x = work.delays[delay as usize].value(values.v[0], d, current);
+                    // The delayed value does not depend on the unknowns now, unless the delay is zero.
+                    regs[dst as usize] = if d == 0.0 {
+                        regs[value as usize]
+                    } else {
+                        N::constant(x)
+                    };
+                }
+                Op::Out { src, index } => out[index as usize] = regs[src as usize],
+                Op::Assert { c, assert } => {
+                    let site = &self.asserts[assert as usize];
+                    let holds = regs[c as usize].value() != 0.0;
+                    if site.warning {
+                        let before =
+                            std::mem::replace(&mut work.warned[site.number as usize], !holds);
+                        if !holds && !before {
+                            let text = crate::calls::message(cx, work, site.message, values);
+                            values.actions.messages.push((self.sites[pc - 1], text));
+                        }
+                    } else if !holds {
+                        let text = crate::calls::message(cx, work, site.message, values);
+                        return Err(self.fault(pc, FaultKind::Assertion(text)));
+                    }
+                }
+                Op::Reinit { src, slot } => {
+                    let x = regs[src as usize].value();
+                    if !x.is_finite() {
+                        return Err(self.fault(pc, FaultKind::NonFinite { slot: Slot(slot) }));
+                    }
+                    values.actions.reinits.push((Slot(slot), x));
+                }
+                Op::Terminate { message } => {
+                    let text =
+                        crate::calls::message(cx, work, self.messages[message as usize], values);
+                    values.actions.terminate = Some((self.sites[pc - 1], text));
+                }
+                Op::Override { src, slot } => {
+                    if let Some(&x) = work.overrides.get(&slot) {
+                        regs[src as usize] = N::constant(x);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&self, pc: usize, kind: FaultKind) -> Fault {
+        Fault {
+            recoverable: true,
+            site: self.sites[pc - 1],
+            kind,
+        }
+    }
+
+    fn domain(&self, pc: usize, error: DomainError) -> Fault {
+        self.fault(pc, domain_fault(error))
+    }
+}
+
+/// A domain error of the scalar kernel in the terms of the contract.
+pub(crate) fn domain_fault(error: DomainError) -> FaultKind {
+    match error {
+        DomainError::DivisionByZero { .. } => FaultKind::Domain {
+            function: "/",
+            argument: 0.0,
+        },
+        DomainError::Function { op, argument } => FaultKind::Domain {
+            function: op.name(),
+            argument,
+        },
+        DomainError::Power { base, .. } => FaultKind::Domain {
+            function: "^",
+            argument: base,
+        },
+        DomainError::IntegerOverflow => FaultKind::Range(error.to_string()),
+    }
+}
+
+fn math1<N: Num>(f: Builtin, a: N) -> Result<N, DomainError> {
+    let x = a.value();
+    ops::check_builtin(f, x, 0.0)?;
+    let Some(y) = ops::builtin1(f, x) else {
+        unreachable!("the lowering makes `Math1` of mathematical functions of one argument only");
+    };
+    Ok(a.chain(y, || slope1(f, x, y)))
+}
+
+/// Slope of y = f(x).
+fn slope1(f: Builtin, x: f64, y: f64) -> f64 {
+    match f {
+        Builtin::Abs => {
+            if x < 0.0 {
+                -1.0
+            } else {
+                1.0
+            }
+        }
+        Builtin::Sqrt => 0.5 / y,
+        Builtin::Sin => x.cos(),
+        Builtin::Cos => -x.sin(),
+        Builtin::Tan => 1.0 + y * y,
+        Builtin::Asin => 1.0 / (1.0 - x * x).sqrt(),
+        Builtin::Acos => -1.0 / (1.0 - x * x).sqrt(),
+        Builtin::Atan => 1.0 / (1.0 + x * x),
+        Builtin::Sinh => x.cosh(),
+        Builtin::Cosh => x.sinh(),
+        Builtin::Tanh => 1.0 - y * y,
+        Builtin::Exp => y,
+        Builtin::Log => 1.0 / x,
+        Builtin::Log10 => 1.0 / (x * std::f64::consts::LN_10),
+        // sign, ceil, floor: piecewise constant.
+        _ => 0.0,
+    }
+}
+
+fn math2<N: Num>(f: Builtin, a: N, b: N) -> Result<N, DomainError> {
+    let (x, y) = (a.value(), b.value());
+    ops::check_builtin(f, x, y)?;
+    let Some(z) = ops::builtin2(f, x, y) else {
+        unreachable!("the lowering makes `Math2` of mathematical functions of two arguments only");
+    };
+    Ok(N::chain2(a, b, z, || match f {
+        Builtin::Atan2 => {
+            let n = x * x + y * y;
+            (y / n, -x / n)
+        }
+        Builtin::Min if x <= y => (1.0, 0.0),
+        Builtin::Max if x >= y => (1.0, 0.0),
+        Builtin::Min | Builtin::Max => (0.0, 1.0),
+        Builtin::Mod => (1.0, -(x / y).floor()),
+        Builtin::Rem => (1.0, -(x / y).trunc()),
+        _ => (0.0, 0.0),
+    }))
+}
+
+fn binary<N: Num>(f: BinaryOp, a: N, b: N) -> Result<N, DomainError> {
+    let (x, y) = (a.value(), b.value());
+    ops::check_binary(f, x, y)?;
+    let z = ops::binary(f, x, y);
+    if f != BinaryOp::Pow {
+        return Ok(N::constant(z));
+    }
+    Ok(N::chain2(a, b, z, || {
+        let dx = if y == 0.0 {
+            0.0
+        } else {
+            y * ops::pow(x, y - 1.0)
+        };
+        let dy = if x > 0.0 { z * x.ln() } else { 0.0 };
+        (dx, dy)
+    }))
+}

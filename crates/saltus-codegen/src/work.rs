@@ -1,0 +1,62 @@
+//! What one run owns: registers, external objects, texts, delay memories.
+
+use crate::delay::DelayBuffer;
+use crate::layout::Layout;
+use crate::num::Dual;
+use rustc_hash::FxHashMap;
+use saltus_ir::external::Objects;
+use saltus_ir::flat::FlatModel;
+use saltus_model::Values;
+use std::sync::Arc;
+
+/// What the interpreter reads but never changes.
+pub(crate) struct Context<'a> {
+    pub(crate) flat: &'a FlatModel,
+    pub(crate) layout: &'a Layout,
+}
+
+/// Texts by number: a String variable's slot holds a number of this table. Equal texts have equal numbers.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Texts {
+    items: Vec<Arc<str>>,
+    numbers: FxHashMap<Arc<str>, u32>,
+}
+
+impl Texts {
+    pub(crate) fn intern(&mut self, text: &Arc<str>) -> f64 {
+        if let Some(&n) = self.numbers.get(text) {
+            return f64::from(n);
+        }
+        let n = self.items.len() as u32;
+        self.items.push(text.clone());
+        self.numbers.insert(text.clone(), n);
+        f64::from(n)
+    }
+
+    /// The text of a slot's value; an unset String is empty.
+    pub(crate) fn get(&self, number: f64) -> Arc<str> {
+        match self.items.get(number as usize) {
+            Some(text) if number >= 0.0 => text.clone(),
+            _ => "".into(),
+        }
+    }
+}
+
+pub(crate) struct Work {
+    pub(crate) regs: Vec<f64>,
+    pub(crate) dual2: Vec<Dual<2>>,
+    pub(crate) dual8: Vec<Dual<8>>,
+    pub(crate) objects: Objects,
+    pub(crate) texts: Texts,
+    pub(crate) delays: Vec<DelayBuffer>,
+    /// Assertions of level warning that are violated now.
+    pub(crate) warned: Vec<bool>,
+    /// Values given from outside, by slot, while binding.
+    pub(crate) overrides: FxHashMap<u32, f64>,
+    /// A copy of the values for code that must not change them.
+    pub(crate) scratch: Values,
+    /// Results of code that computes numbers beside the slots.
+    pub(crate) numbers: Vec<f64>,
+    pub(crate) columns2: Vec<Dual<2>>,
+    pub(crate) columns8: Vec<Dual<8>>,
+}

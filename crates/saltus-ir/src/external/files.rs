@@ -1,0 +1,339 @@
+//! Matrices in files: the text format of the Modelica Standard Library, CSV, and MATLAB level 4 and uncompressed level 5 files.
+//!
+//! Comes in: the bytes of a file. Goes out: one matrix, found by its name (CSV files have one matrix and no name).
+
+use super::tables::Matrix;
+
+/// How a file's bytes are to be read, besides its name.
+#[derive(Clone, Debug)]
+pub struct Reading<'a> {
+    /// Name of the matrix.
+    pub name: &'a str,
+    /// Column delimiter of CSV files.
+    pub delimiter: char,
+    /// Lines to skip at the top of CSV files.
+    pub header_lines: usize,
+}
+
+/// Most elements a matrix may have (1 GiB).
+const ELEMENTS_MAX: usize = 1 << 27;
+
+pub fn read_matrix(path: &str, bytes: &[u8], reading: &Reading) -> Result<Matrix, String> {
+    let ending = path.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+    let found = match ending.as_str() {
+        "csv" => csv(bytes, reading),
+        "mat" => mat(bytes, reading.name),
+        _ => text(bytes, reading.name),
+    };
+    found.map_err(|e| format!("table file `{path}`: {e}"))
+}
+
+/// Rows and columns of the matrix, for functions that ask for the size first.
+pub fn matrix_size(path: &str, bytes: &[u8], name: &str) -> Result<(usize, usize), String> {
+    read_matrix(
+        path,
+        bytes,
+        &Reading {
+            name,
+            delimiter: ',',
+            header_lines: 0,
+        },
+    )
+    .map(|m| (m.rows, m.columns))
+}
+
+/// `#1`, then for each matrix `double name(rows,columns)` and its numbers row by row; `#` starts a comment.
+fn text(bytes: &[u8], name: &str) -> Result<Matrix, String> {
+    let content = String::from_utf8_lossy(bytes);
+    if !content.trim_start_matches('\u{feff}').starts_with("#1") {
+        return Err("the first line of a text file with tables must be `#1`".into());
+    }
+    let mut lines = content.lines().skip(1);
+    let mut seen = Vec::new();
+    while let Some(line) = lines.next() {
+        let Some((found, rows, columns, rest)) = text_header(line) else {
+            continue;
+        };
+        if found != name {
+            seen.push(found.to_string());
+            continue;
+        }
+        let n = rows
+            .checked_mul(columns)
+            .filter(|n| *n <= ELEMENTS_MAX)
+            .ok_or("the table is too large")?;
+        let mut data = Vec::with_capacity(n);
+        let mut current = rest;
+        loop {
+            let line = current.split('#').next().unwrap_or("");
+            for word in line
+                .split([' ', '\t', ',', ';', '\r'])
+                .filter(|w| !w.is_empty())
+            {
+                if data.len() == n {
+                    break;
+                }
+                let number = word
+                    .parse::<f64>()
+                    .map_err(|_| format!("`{word}` in table `{name}` is not a number"))?;
+                data.push(number);
+            }
+            if data.len() == n {
+                return Ok(Matrix {
+                    rows,
+                    columns,
+                    data,
+                });
+            }
+            current = lines
+                .next()
+                .ok_or_else(|| format!("table `{name}` has {} of {n} numbers", data.len()))?;
+        }
+    }
+    Err(format!("there is no table `{name}`{}", listed(&seen)))
+}
+
+fn listed(seen: &[String]) -> String {
+    if seen.is_empty() {
+        String::new()
+    } else {
+        format!(", only {}", seen.join(", "))
+    }
+}
+
+/// Name, rows, columns and what follows on the line.
+fn text_header(line: &str) -> Option<(&str, usize, usize, &str)> {
+    let line = line.trim_start();
+    let rest = ["double", "float"]
+        .iter()
+        .find_map(|word| line.strip_prefix(word))?;
+    if !rest.starts_with([' ', '\t']) {
+        return None;
+    }
+    let (name, rest) = rest.split_once('(')?;
+    let (size, rest) = rest.split_once(')')?;
+    let (rows, columns) = size.split_once(',')?;
+    Some((
+        name.trim(),
+        rows.trim().parse().ok()?,
+        columns.trim().parse().ok()?,
+        rest,
+    ))
+}
+
+fn csv(bytes: &[u8], reading: &Reading) -> Result<Matrix, String> {
+    let content = String::from_utf8_lossy(bytes);
+    let mut data = Vec::new();
+    let (mut rows, mut columns) = (0, 0);
+    for (number, line) in content.lines().enumerate().skip(reading.header_lines) {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let before = data.len();
+        for field in line.split(reading.delimiter) {
+            let field = field.trim().trim_matches('"');
+            data.push(
+                field
+                    .parse::<f64>()
+                    .map_err(|_| format!("line {}: `{field}` is not a number", number + 1))?,
+            );
+        }
+        let width = data.len() - before;
+        if rows > 0 && width != columns {
+            return Err(format!(
+                "line {} has {width} columns, the lines before {columns}",
+                number + 1
+            ));
+        }
+        columns = width;
+        rows += 1;
+        if data.len() > ELEMENTS_MAX {
+            return Err("the table is too large".into());
+        }
+    }
+    if rows == 0 {
+        Err("there are no numbers".into())
+    } else {
+        Ok(Matrix {
+            rows,
+            columns,
+            data,
+        })
+    }
+}
+
+/// Reads numbers from bytes in order.
+struct Bytes<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, n: usize) -> Result<&'a [u8], String> {
+        if n > self.rest.len() {
+            return Err("the file ends in the middle of a matrix".into());
+        }
+        let (head, tail) = self.rest.split_at(n);
+        self.rest = tail;
+        Ok(head)
+    }
+
+    fn u32(&mut self) -> Result<u32, String> {
+        let b = self.take(4)?;
+        Ok(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+    }
+}
+
+fn mat(bytes: &[u8], name: &str) -> Result<Matrix, String> {
+    if bytes.starts_with(b"MATLAB 5.0") || bytes.starts_with(b"MATLAB 7") {
+        return mat5(bytes, name);
+    }
+    let mut seen = Vec::new();
+    let mut b = Bytes { rest: bytes };
+    while !b.rest.is_empty() {
+        let kind = b.u32()?;
+        let (rows, columns, imaginary, name_length) = (
+            b.u32()? as usize,
+            b.u32()? as usize,
+            b.u32()?,
+            b.u32()? as usize,
+        );
+        let (m, o, p, t) = (kind / 1000, kind / 100 % 10, kind / 10 % 10, kind % 10);
+        if m != 0 || o != 0 || p > 5 || t > 2 || kind > 9999 || name_length == 0 {
+            return Err("not a little-endian MATLAB level 4 file".into());
+        }
+        let n = rows
+            .checked_mul(columns)
+            .filter(|n| *n <= ELEMENTS_MAX)
+            .ok_or("a matrix is too large")?;
+        let found = b.take(name_length)?;
+        let found =
+            String::from_utf8_lossy(found.split(|c| *c == 0).next().unwrap_or(&[])).to_string();
+        let width = [8, 4, 4, 2, 2, 1][p as usize];
+        let data = b.take(n * width)?;
+        if imaginary != 0 {
+            b.take(n * width)?;
+        }
+        if found == name {
+            if t != 0 || imaginary != 0 {
+                return Err(format!("matrix `{name}` is not a full real matrix"));
+            }
+            let numbers: Vec<f64> = data.chunks(width).map(|c| number(c, p)).collect();
+            return Ok(by_rows(rows, columns, &numbers));
+        }
+        seen.push(found);
+    }
+    Err(format!("there is no matrix `{name}`{}", listed(&seen)))
+}
+
+/// One number of a level 4 file, by its precision code.
+fn number(c: &[u8], precision: u32) -> f64 {
+    match precision {
+        0 => f64::from_le_bytes([c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]]),
+        1 => f64::from(f32::from_le_bytes([c[0], c[1], c[2], c[3]])),
+        2 => f64::from(i32::from_le_bytes([c[0], c[1], c[2], c[3]])),
+        3 => f64::from(i16::from_le_bytes([c[0], c[1]])),
+        4 => f64::from(u16::from_le_bytes([c[0], c[1]])),
+        _ => f64::from(c[0]),
+    }
+}
+
+fn by_rows(rows: usize, columns: usize, by_columns: &[f64]) -> Matrix {
+    let data = (0..rows)
+        .flat_map(|i| (0..columns).map(move |j| by_columns[j * rows + i]))
+        .collect();
+    Matrix {
+        rows,
+        columns,
+        data,
+    }
+}
+
+/// A data element of a level 5 file: type, bytes.
+fn element<'a>(b: &mut Bytes<'a>) -> Result<(u32, &'a [u8]), String> {
+    let tag = b.u32()?;
+    if tag >> 16 != 0 {
+        // Small element: length and type in one word, data in the next.
+        let data = b.take(4)?;
+        let n = (tag >> 16) as usize;
+        return Ok((
+            tag & 0xffff,
+            data.get(..n).ok_or("a small element is too long")?,
+        ));
+    }
+    let n = b.u32()? as usize;
+    let data = b.take(n)?;
+    let padding = (8 - n % 8) % 8;
+    b.take(padding.min(b.rest.len()))?;
+    Ok((tag, data))
+}
+
+fn mat5(bytes: &[u8], name: &str) -> Result<Matrix, String> {
+    const MATRIX: u32 = 14;
+    const COMPRESSED: u32 = 15;
+    if bytes.len() < 128 || &bytes[126..128] != b"IM" {
+        return Err("not a little-endian MATLAB level 5 file".into());
+    }
+    let mut b = Bytes {
+        rest: &bytes[128..],
+    };
+    let mut seen = Vec::new();
+    while b.rest.len() >= 8 {
+        let (kind, data) = element(&mut b)?;
+        if kind == COMPRESSED {
+            return Err("compressed MATLAB files (version 7) cannot be read; save the file as version 4 or 6".into());
+        }
+        if kind != MATRIX {
+            continue;
+        }
+        let mut m = Bytes { rest: data };
+        let (_, flags) = element(&mut m)?;
+        let (_, dims) = element(&mut m)?;
+        let (_, found) = element(&mut m)?;
+        let found = String::from_utf8_lossy(found).to_string();
+        if found != name {
+            seen.push(found);
+            continue;
+        }
+        let class = flags.first().copied().unwrap_or(0);
+        if !(6..=15).contains(&class) || dims.len() != 8 {
+            return Err(format!("matrix `{name}` is not a full numeric matrix"));
+        }
+        let size = |i: usize| {
+            u32::from_le_bytes([dims[i], dims[i + 1], dims[i + 2], dims[i + 3]]) as usize
+        };
+        let (rows, columns) = (size(0), size(4));
+        let (kind, data) = element(&mut m)?;
+        let width = match kind {
+            1 | 2 => 1,
+            3 | 4 => 2,
+            5..=7 => 4,
+            9 => 8,
+            _ => {
+                return Err(format!(
+                    "matrix `{name}` has the unknown number type {kind}"
+                ));
+            }
+        };
+        let numbers: Vec<f64> = data
+            .chunks_exact(width)
+            .map(|c| match kind {
+                1 => f64::from(c[0] as i8),
+                2 => f64::from(c[0]),
+                3 => f64::from(i16::from_le_bytes([c[0], c[1]])),
+                4 => f64::from(u16::from_le_bytes([c[0], c[1]])),
+                5 => f64::from(i32::from_le_bytes([c[0], c[1], c[2], c[3]])),
+                6 => f64::from(u32::from_le_bytes([c[0], c[1], c[2], c[3]])),
+                7 => f64::from(f32::from_le_bytes([c[0], c[1], c[2], c[3]])),
+                _ => f64::from_le_bytes([c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]]),
+            })
+            .collect();
+        if rows.checked_mul(columns) != Some(numbers.len()) {
+            return Err(format!(
+                "matrix `{name}` has {} numbers instead of {rows}·{columns}",
+                numbers.len()
+            ));
+        }
+        return Ok(by_rows(rows, columns, &numbers));
+    }
+    Err(format!("there is no matrix `{name}`{}", listed(&seen)))
+}
