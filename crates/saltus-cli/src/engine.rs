@@ -72,7 +72,11 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     let mut structural = false;
     for setting in &args.settings {
         let value = setting_value(setting)?;
-        if compiled.structural.iter().any(|(name, _)| *name == setting.path) {
+        if compiled
+            .structural
+            .iter()
+            .any(|(name, _)| *name == setting.path)
+        {
             workspace.set_structural(&setting.path, value);
             structural = true;
         } else {
@@ -85,8 +89,15 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     run(args, &compiled, settings)
 }
 
-fn run(args: &SimulateArgs, compiled: &Compiled, settings: Vec<(String, f64)>) -> Result<Run, Failure> {
-    let mut experiment = compiled.experiment().variables(&args.variables).events(!args.no_events);
+fn run(
+    args: &SimulateArgs,
+    compiled: &Compiled,
+    settings: Vec<(String, f64)>,
+) -> Result<Run, Failure> {
+    let mut experiment = compiled
+        .experiment()
+        .variables(&args.variables)
+        .events(!args.no_events);
     for (path, value) in settings {
         experiment = experiment.set(path, value);
     }
@@ -125,7 +136,10 @@ fn run(args: &SimulateArgs, compiled: &Compiled, settings: Vec<(String, f64)>) -
     let mut messages = compiled.warnings.to_string();
     messages.push_str(&done.warnings.to_string());
     if let Some(text) = &done.terminated {
-        messages.push_str(&format!("note: the model ended the run at time {}: {text}\n", done.time_reached));
+        messages.push_str(&format!(
+            "note: the model ended the run at time {}: {text}\n",
+            done.time_reached
+        ));
     }
     Ok(Run {
         model: compiled.info().name.clone(),
@@ -142,7 +156,10 @@ fn open(target: &TargetArgs) -> Result<(Workspace, String), Failure> {
     let mut workspace = Workspace::new();
     for dir in &target.libraries {
         if !dir.is_dir() {
-            return Err(Failure::command_line(format!("--library: `{}` is not a folder", dir.display())));
+            return Err(Failure::command_line(format!(
+                "--library: `{}` is not a folder",
+                dir.display()
+            )));
         }
         workspace.add_library_dir(dir);
     }
@@ -153,7 +170,10 @@ fn open(target: &TargetArgs) -> Result<(Workspace, String), Failure> {
         let last = workspace.load_file(&target.target).map_err(failure)?;
         target.model.clone().unwrap_or(last)
     } else {
-        target.model.clone().unwrap_or_else(|| target.target.clone())
+        target
+            .model
+            .clone()
+            .unwrap_or_else(|| target.target.clone())
     };
     Ok((workspace, class))
 }
@@ -173,9 +193,12 @@ fn setting_value(setting: &Setting) -> Result<f64, Failure> {
     match setting.value.as_str() {
         "true" => Ok(1.0),
         "false" => Ok(0.0),
-        text => text
-            .parse()
-            .map_err(|_| Failure::command_line(format!("--set {}: `{text}` is not a number, true or false", setting.path))),
+        text => text.parse().map_err(|_| {
+            Failure::command_line(format!(
+                "--set {}: `{text}` is not a number, true or false",
+                setting.path
+            ))
+        }),
     }
 }
 
@@ -187,9 +210,15 @@ fn failure(error: Error) -> Failure {
                 ["file-not-found"] => Exit::CommandLine,
                 _ => Exit::Model,
             };
-            Failure { exit, text: diagnostics.to_string().trim_end().to_owned() }
+            Failure {
+                exit,
+                text: diagnostics.to_string().trim_end().to_owned(),
+            }
         }
-        Error::Run(diagnostics, _) => Failure { exit: Exit::Incomplete, text: diagnostics.to_string().trim_end().to_owned() },
+        Error::Run(diagnostics, _) => Failure {
+            exit: Exit::Incomplete,
+            text: diagnostics.to_string().trim_end().to_owned(),
+        },
         Error::Usage(text) => Failure::command_line(text),
     }
 }

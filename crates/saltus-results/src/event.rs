@@ -3,9 +3,14 @@
 
 use std::io::{self, Write};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::ReadError;
+
+/// JSON has no NaN: it is written as `null`, and read back as NaN.
+pub(crate) fn null_as_nan<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(source)?.map_or(f64::NAN, |value| value))
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -43,7 +48,9 @@ pub struct Cause {
     pub expression: String,
     pub file: String,
     pub line: u32,
+    #[serde(deserialize_with = "null_as_nan")]
     pub value_left: f64,
+    #[serde(deserialize_with = "null_as_nan")]
     pub value_right: f64,
 }
 
@@ -51,7 +58,9 @@ pub struct Cause {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Change {
     pub variable: String,
+    #[serde(deserialize_with = "null_as_nan")]
     pub before: f64,
+    #[serde(deserialize_with = "null_as_nan")]
     pub after: f64,
 }
 

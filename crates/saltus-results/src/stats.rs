@@ -22,6 +22,8 @@ pub struct Statistics {
     pub events: EventCounts,
     pub sliding_segments: u64,
     pub zeno_points: u64,
+    /// NaN (`null`) where the system does not tell.
+    #[serde(deserialize_with = "crate::event::null_as_nan")]
     pub peak_rss_mb: f64,
 }
 
