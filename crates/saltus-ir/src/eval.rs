@@ -1111,7 +1111,7 @@ impl Iterator for RangeValues {
             RangeValues::Reals { start, step, n, next } => {
                 let k = *next;
                 *next += 1;
-                (k < *n).then(|| Value::Real(*start + k as f64 * *step))
+                (k < *n).then_some(Value::Real(*start + k as f64 * *step))
             }
             RangeValues::Listed { array, next } => {
                 let value = array.elems.get(*next).cloned();

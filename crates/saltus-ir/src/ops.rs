@@ -189,7 +189,7 @@ pub fn floor_to_integer(x: f64) -> Result<i64, DomainError> {
     // 2^63 is the first number above the range; both bounds are exact.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     let floor = x.floor();
-    if floor >= -LIMIT && floor < LIMIT { Ok(floor as i64) } else { Err(DomainError::IntegerOverflow) }
+    if (-LIMIT..LIMIT).contains(&floor) { Ok(floor as i64) } else { Err(DomainError::IntegerOverflow) }
 }
 
 /// Number of elements of `start:step:stop` (specification 10.4.3); 0 for an empty range.

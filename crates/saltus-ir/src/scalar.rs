@@ -499,7 +499,6 @@ impl<'a> Scalarizer<'a> {
     }
 
     /// Positions of the leaves of a field of every element, and base and dims of the result.
-    #[expect(clippy::type_complexity, reason = "positions with the shape they have")]
     fn field_positions(&self, base: Base, dims: &[usize], index: u32) -> Result<(Vec<usize>, (Base, Vec<usize>))> {
         let Base::Record(record) = base else {
             return Err(ScalarError::Unsupported("a field of something that is not a record".into()));

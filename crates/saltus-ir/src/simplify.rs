@@ -437,10 +437,8 @@ impl Ir {
                     Some(a)
                 } else if let Some(y) = self.negated(b) {
                     Some(self.sub(a, y))
-                } else if let Some(x) = self.negated(a) {
-                    Some(self.sub(b, x))
                 } else {
-                    None
+                    self.negated(a).map(|x| self.sub(b, x))
                 }
             }
             BinaryOp::Sub => {
@@ -450,10 +448,8 @@ impl Ir {
                     Some(a)
                 } else if na == Some(0.0) && base_b == base {
                     Some(self.neg(b))
-                } else if let Some(y) = self.negated(b) {
-                    Some(self.add_(a, y))
                 } else {
-                    None
+                    self.negated(b).map(|y| self.add_(a, y))
                 }
             }
             BinaryOp::Mul | BinaryOp::MatMul => self.fold_product(a, b, base),
