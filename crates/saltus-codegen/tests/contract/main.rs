@@ -1,0 +1,6 @@
+//! Small structured systems, written by hand, through the contract.
+
+mod builder;
+mod events;
+mod expressions;
+mod systems;
