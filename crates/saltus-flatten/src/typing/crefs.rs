@@ -365,7 +365,7 @@ impl<'a> Flattener<'a> {
             for &inst in insts {
                 let value = self.value_of(inst, span)?;
                 let base = self.builtin_base(inst);
-                items.push(self.literal(&value, base, span)?);
+                items.push(self.value_node(&value, base, span)?);
             }
             let element = self.ir.ty(items[0]).clone();
             let n_outer = dims.len();
@@ -596,7 +596,7 @@ impl<'a> Flattener<'a> {
             items.push(if !is_object && self.is_constant_inst(inst) {
                 let value = self.value_of(inst, span)?;
                 let base = self.builtin_base(inst);
-                self.literal(&value, base, span)?
+                self.value_node(&value, base, span)?
             } else {
                 let range = self.var(inst)?;
                 let n: usize = range.dims.iter().product();

@@ -20,6 +20,7 @@ mod crefs;
 mod nodes;
 mod operators;
 
+pub(crate) use calls::{Use, find_use, use_in_ref};
 pub use crefs::{Target, VarSelection};
 
 use crate::core::*;
