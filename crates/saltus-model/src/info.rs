@@ -107,6 +107,11 @@ pub struct Experiment {
 
 impl Default for Experiment {
     fn default() -> Self {
-        Experiment { start_time: 0.0, stop_time: 1.0, tolerance: 1e-6, interval: None }
+        Experiment {
+            start_time: 0.0,
+            stop_time: 1.0,
+            tolerance: 1e-6,
+            interval: None,
+        }
     }
 }

@@ -33,7 +33,11 @@ pub struct Actions {
 
 impl Values {
     pub fn new(n_slots: usize) -> Values {
-        Values { v: vec![0.0; n_slots], pre: vec![0.0; n_slots], actions: Actions::default() }
+        Values {
+            v: vec![0.0; n_slots],
+            pre: vec![0.0; n_slots],
+            actions: Actions::default(),
+        }
     }
 
     pub fn time(&self) -> f64 {
@@ -67,7 +71,10 @@ pub enum FaultKind {
     /// `assert(condition, message)` failed.
     Assertion(String),
     /// A function was evaluated outside its domain: `sqrt(-1)`, `1/0`.
-    Domain { function: &'static str, argument: f64 },
+    Domain {
+        function: &'static str,
+        argument: f64,
+    },
     /// The result is NaN or infinite.
     NonFinite { slot: Slot },
     /// An external or table function reported an error.

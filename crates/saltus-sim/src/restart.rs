@@ -58,6 +58,7 @@ fn trial<S: System>(
 ) -> Result<Option<Vec<f64>>, SolveError> {
     let t = values.time();
     let n = system.crossings().len();
+    let rules = mode.rules.clone();
     let mut r = vec![0.0; n];
     let mut dx = vec![0.0; x.len()];
     let mut at =
@@ -81,12 +82,9 @@ fn trial<S: System>(
     }
     let along =
         |h: f64, dx: &[f64]| -> Vec<f64> { x.iter().zip(dx).map(|(x, dx)| x + h * dx).collect() };
-    let short = along(RESTART_ULPS * resolution, &dx);
-    let (mut r_short, mut r_long) = (vec![0.0; n], vec![0.0; n]);
-    at(t, &short, None, &mut r_short)?;
     // Midpoint rule, so that a motion that turns back within the longer step is seen to do so.
     let h = CONFIRM_ULPS * resolution;
-    let mut dx_half = vec![0.0; x.len()];
+    let (mut dx_half, mut r_long) = (vec![0.0; x.len()], vec![0.0; n]);
     at(
         t + 0.5 * h,
         &along(0.5 * h, &dx),
@@ -94,11 +92,22 @@ fn trial<S: System>(
         &mut r_long,
     )?;
     at(t + h, &along(h, &dx_half), None, &mut r_long)?;
-    let changes = |i: &usize| {
-        let now = mode.rules[*i].holds(r[*i]);
-        mode.rules[*i].holds(r_short[*i]) != now && mode.rules[*i].holds(r_long[*i]) != now
-    };
-    Ok(in_band.iter().any(changes).then_some(short))
+    let now = |i: usize| rules[i].holds(r[i]);
+    let leaving: Vec<usize> = in_band
+        .into_iter()
+        .filter(|&i| rules[i].holds(r_long[i]) != now(i))
+        .collect();
+    // The shortest step that takes one of them across.
+    let mut ulps = 1.0;
+    while !leaving.is_empty() && ulps <= RESTART_ULPS {
+        let short = along(ulps * resolution, &dx);
+        at(t, &short, None, &mut r_long)?;
+        if leaving.iter().any(|&i| rules[i].holds(r_long[i]) != now(i)) {
+            return Ok(Some(short));
+        }
+        ulps *= 2.0;
+    }
+    Ok(None)
 }
 
 /// True if the motion after the event is not the continuation of the motion before: a state was reinitialised, or a slot that

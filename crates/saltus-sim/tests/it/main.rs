@@ -1,0 +1,4 @@
+//! All integration tests of the crate, one binary.
+
+mod common;
+mod truth;
