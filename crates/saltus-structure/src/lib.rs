@@ -3,7 +3,303 @@
 //! Comes in: a [`saltus_ir::FlatModel`]. Goes out: a [`StructuredSystem`]: aliases gone, relations turned into
 //! discrete unknowns with crossing functions, index reduced, equations sorted into blocks and torn, an initial system
 //! beside it. `saltus-codegen` turns it into code.
+//!
+//! The passes, one file each, in their order: `collect` (with `events`, `whens`, `clocked`), `parameters`, `balance`, `alias`,
+//! `index`, `sort` (with `block`), `schedule`, `initial`.
 
+mod alias;
+mod balance;
+mod block;
+mod clocked;
+mod collect;
+mod derivative;
+mod events;
+mod index;
+mod initial;
+mod numeric;
+mod parameters;
+mod print;
+mod rewrite;
+mod schedule;
+mod sort;
 pub mod system;
+mod text;
+mod whens;
+mod work;
 
+pub use print::print_structure;
 pub use system::*;
+
+use rustc_hash::FxHashSet;
+use saltus_ir::{FlatModel, Id, VarId};
+use saltus_syntax::Diagnostic;
+use work::{Class, Kind, Work};
+
+/// Structures a flat model. Warnings are in the result's `warnings`.
+pub fn structure(flat: FlatModel) -> Result<StructuredSystem, Vec<Diagnostic>> {
+    let mut work = Work::new(flat);
+    match build(&mut work) {
+        Some(parts) if work.errors.is_empty() => Ok(finish(work, parts)),
+        _ => {
+            let mut diagnostics = work.errors;
+            if diagnostics.is_empty() {
+                unreachable!("a pass gave up without a message");
+            }
+            diagnostics.extend(work.warnings);
+            Err(diagnostics)
+        }
+    }
+}
+
+struct Parts {
+    aliases: alias::Aliases,
+    states: Vec<(VarId, VarId, String)>,
+    event: Vec<Step>,
+    schedules: schedule::Schedules,
+    crossings: Vec<Crossing>,
+    initial: initial::InitialSystem,
+    starts: Vec<Assignment>,
+}
+
+fn build(work: &mut Work) -> Option<Parts> {
+    let n_declared = work.flat.variables.len();
+    collect::collect(work);
+    parameters::sort_parameters(work);
+    if !work.errors.is_empty() {
+        return None;
+    }
+    numeric::evaluate_parameters(work);
+    count(work, n_declared);
+    if work.n_equations != work.n_unknowns {
+        let unknowns = unknowns(work, |_| true);
+        check(work, &unknowns);
+        if work.errors.is_empty() {
+            unreachable!("an unbalanced system has no perfect matching");
+        }
+        return None;
+    }
+    let aliases = alias::eliminate_aliases(work);
+    reclassify(work);
+    let is_representative = |v: VarId| aliases.representative(v) == v;
+    let all = unknowns(work, is_representative);
+    check(work, &all);
+    if !work.errors.is_empty() {
+        return None;
+    }
+    let continuous: Vec<VarId> = all
+        .iter()
+        .copied()
+        .filter(|&v| work.class(v) == Class::Continuous)
+        .collect();
+    let chains = index::chains(work, &continuous);
+    let reduced = index::reduce_index(work, chains)?;
+    let states: FxHashSet<VarId> = reduced.states.iter().map(|s| s.0).collect();
+    check_reinit(work, &states);
+    let all = unknowns(work, is_representative);
+    let event_unknowns: Vec<VarId> = all
+        .iter()
+        .copied()
+        .filter(|v| !states.contains(v))
+        .collect();
+    let equations = work.equations.clone();
+    let mut event = sort::sort(
+        work,
+        &equations,
+        &event_unknowns,
+        "event system",
+        &mut sort::event_solvable,
+    )?;
+    add_actions(work, &mut event);
+    let crossings = std::mem::take(&mut work.crossings);
+    let crossings = schedule::classify_crossings(work, crossings, &states);
+    let pairs: Vec<(VarId, VarId)> = reduced.states.iter().map(|s| (s.0, s.1)).collect();
+    let state_order: Vec<VarId> = pairs.iter().map(|s| s.0).collect();
+    let initial = initial::initial_system(work, &all, &state_order)?;
+    let schedules = schedule::schedules(work, &event, &pairs, &crossings);
+    let started: Vec<VarId> = work
+        .flat
+        .variables
+        .ids()
+        .filter(|&v| {
+            (work.class(v).is_unknown() || work.class(v) == Class::FreeParameter)
+                && aliases.representative(v) == v
+        })
+        .chain(
+            work.flat
+                .variables
+                .ids()
+                .filter(|&v| work.class(v) == Class::Input),
+        )
+        .collect();
+    let starts = initial::starts(work, &started);
+    Some(Parts {
+        aliases,
+        states: reduced.states,
+        event,
+        schedules,
+        crossings,
+        initial,
+        starts,
+    })
+}
+
+/// Variables that equations determine, of those `wanted`.
+fn unknowns(work: &Work, wanted: impl Fn(VarId) -> bool) -> Vec<VarId> {
+    work.flat
+        .variables
+        .ids()
+        .filter(|&v| work.class(v).is_unknown() && wanted(v))
+        .collect()
+}
+
+/// Declared unknowns and equations as a user counts them.
+fn count(work: &mut Work, n_declared: usize) {
+    let internal: usize = (n_declared..work.flat.variables.len())
+        .map(VarId::from_index)
+        .filter(|&v| work.class(v).is_unknown() && !work.der_name.contains_key(&v))
+        .count();
+    work.n_unknowns = (0..n_declared)
+        .map(VarId::from_index)
+        .filter(|&v| work.class(v).is_unknown())
+        .count();
+    work.n_equations = work.equations.len() - internal;
+}
+
+fn check(work: &mut Work, unknowns: &[VarId]) {
+    let mut base_of: rustc_hash::FxHashMap<VarId, VarId> = rustc_hash::FxHashMap::default();
+    for &v in unknowns {
+        if let Some(&der) = work.der.get(&v) {
+            base_of.insert(der, v);
+        }
+    }
+    let base = |mut v: VarId| {
+        while let Some(&x) = base_of.get(&v) {
+            v = x;
+        }
+        v
+    };
+    let roots: Vec<VarId> = unknowns
+        .iter()
+        .copied()
+        .filter(|v| !base_of.contains_key(v))
+        .collect();
+    balance::check_balance(work, &roots, &base);
+}
+
+/// Substitution may have taken the last continuous unknown of an equation.
+fn reclassify(work: &mut Work) {
+    for k in 0..work.equations.len() {
+        if work.equations[k].kind == Kind::Continuous {
+            let (lhs, rhs) = (work.equations[k].lhs, work.equations[k].rhs);
+            if !work
+                .incidence(&[lhs, rhs])
+                .iter()
+                .any(|&v| work.class(v) == Class::Continuous)
+            {
+                work.equations[k].kind = Kind::Discrete;
+            }
+        }
+    }
+}
+
+fn check_reinit(work: &mut Work, states: &FxHashSet<VarId>) {
+    let mut errors = Vec::new();
+    for guarded in &work.actions {
+        if let Action::Reinit { var, .. } = guarded.action
+            && !states.contains(&var)
+        {
+            let name = work.name(var);
+            errors.push(
+                Diagnostic::error(
+                    "reinit-of-non-state",
+                    guarded.origin.span,
+                    format!("`reinit` sets `{name}`, which is not a state"),
+                )
+                .help("only a variable whose derivative is in the equations, and that is not constrained, can be set"),
+            );
+        }
+    }
+    work.errors.extend(errors);
+}
+
+fn add_actions(work: &mut Work, event: &mut Vec<Step>) {
+    for guarded in &work.actions {
+        let guard = match work.flat.ir.as_boolean(guarded.event) {
+            Some(false) => continue,
+            Some(true) => None,
+            None => Some(guarded.event),
+        };
+        event.push(Step::Action {
+            guard,
+            action: guarded.action.clone(),
+            origin: guarded.origin,
+        });
+    }
+}
+
+fn finish(work: Work, parts: Parts) -> StructuredSystem {
+    let n = work.flat.variables.len();
+    let mut roles: Vec<Role> = Vec::with_capacity(n);
+    for v in work.flat.variables.ids() {
+        let role = match parts.aliases.of.get(v.index()) {
+            Some(&(of, negated)) if of != v => Role::Alias { of, negated },
+            _ => match work.class(v) {
+                Class::Known
+                    if work.flat.variables[v].variability
+                        == saltus_ir::flat::Variability::Constant =>
+                {
+                    Role::Constant
+                }
+                Class::Known | Class::FreeParameter => Role::Parameter,
+                Class::Input => Role::Input,
+                Class::Continuous => Role::Algebraic,
+                Class::Discrete => Role::Discrete,
+                Class::Flag | Class::Delayed | Class::Unused => Role::Auxiliary,
+            },
+        };
+        roles.push(role);
+    }
+    for &v in &work.auxiliary {
+        if roles[v.index()] == Role::Discrete {
+            roles[v.index()] = Role::Auxiliary;
+        }
+    }
+    for &v in &work.relations {
+        if roles[v.index()] == Role::Discrete {
+            roles[v.index()] = Role::Relation;
+        }
+    }
+    for (_, der, _) in &parts.states {
+        roles[der.index()] = Role::Derivative;
+    }
+    for (state, _, _) in &parts.states {
+        roles[state.index()] = Role::State;
+    }
+    let mut feeds_derivatives = parts.schedules.feeds_derivatives;
+    feeds_derivatives.resize(n, false);
+    StructuredSystem {
+        roles,
+        parameters: work.parameters,
+        starts: parts.starts,
+        states: parts.states.iter().map(|s| (s.0, s.1)).collect(),
+        event: parts.event,
+        derivatives: parts.schedules.derivatives,
+        crossing_steps: parts.schedules.crossing_steps,
+        outputs: parts.schedules.outputs,
+        flag_steps: parts.schedules.flag_steps,
+        initial: parts.initial.steps,
+        initial_notes: parts.initial.notes,
+        crossings: parts.crossings,
+        time_events: work.time_events,
+        delays: work.delays,
+        initial_flag: None,
+        terminal_flag: work.terminal_flag,
+        homotopy: work.homotopy,
+        feeds_derivatives,
+        n_equations: work.n_equations,
+        n_unknowns: work.n_unknowns,
+        state_reasons: parts.states.into_iter().map(|s| s.2).collect(),
+        warnings: work.warnings,
+        flat: work.flat,
+    }
+}

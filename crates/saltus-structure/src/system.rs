@@ -9,6 +9,7 @@
 use saltus_ir::flat::{FlatModel, Origin};
 use saltus_ir::func::AssertLevel;
 use saltus_ir::{ExprId, VarId};
+use saltus_syntax::Diagnostic;
 
 /// Role of a variable in the structured system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +26,10 @@ pub enum Role {
     /// When-conditions, sample flags, call results and other internals.
     Auxiliary,
     /// An alias (its value is that of `sign · representative`), or not used at all.
-    Alias { of: VarId, negated: bool },
+    Alias {
+        of: VarId,
+        negated: bool,
+    },
 }
 
 /// `var := value`
@@ -41,20 +45,38 @@ pub struct Assignment {
 pub enum Step {
     /// An explicit assignment. `discrete`: belongs to the event and initial schedules only (relation, when-body, Boolean or
     /// Integer equation); a discrete variable's value is constant between events.
-    Assign { assignment: Assignment, discrete: bool },
+    Assign {
+        assignment: Assignment,
+        discrete: bool,
+    },
     Block(Block),
     /// Carried out in event schedules when `guard` is true (guards already contain the edge).
-    Action { guard: Option<ExprId>, action: Action, origin: Origin },
+    Action {
+        guard: Option<ExprId>,
+        action: Action,
+        origin: Origin,
+    },
 }
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
-    Reinit { var: VarId, value: ExprId },
+    Reinit {
+        var: VarId,
+        value: ExprId,
+    },
     /// Checked in every schedule it stands in, also the continuous ones.
-    Assert { condition: ExprId, message: ExprId, level: AssertLevel },
-    Terminate { message: ExprId },
+    Assert {
+        condition: ExprId,
+        message: ExprId,
+        level: AssertLevel,
+    },
+    Terminate {
+        message: ExprId,
+    },
     /// A call for its effect.
-    Call { call: ExprId },
+    Call {
+        call: ExprId,
+    },
 }
 
 /// A torn system of equations: choose `unknowns`, run `inner`, make `residuals` zero.
@@ -97,12 +119,24 @@ pub struct Crossing {
 #[derive(Clone, PartialEq, Debug)]
 pub enum TimeEvent {
     /// `sample(start, interval)`: `flag` is true at start + k·interval. Both in parameters.
-    Sample { flag: VarId, start: ExprId, interval: ExprId },
+    Sample {
+        flag: VarId,
+        start: ExprId,
+        interval: ExprId,
+    },
     /// Exact periodic clock tick at the start time + shift + k·period (num/den seconds).
-    Tick { flag: VarId, period: (i64, i64), shift: (i64, i64) },
+    Tick {
+        flag: VarId,
+        period: (i64, i64),
+        shift: (i64, i64),
+    },
     /// A relation in time and discrete quantities only: it may change value when time reaches `at`. `after`: it changes just after
     /// that instant (`time > at`, `time <= at`), so the event is at the next float.
-    Threshold { relation: VarId, at: ExprId, after: bool },
+    Threshold {
+        relation: VarId,
+        at: ExprId,
+        after: bool,
+    },
 }
 
 /// A structured model.
@@ -125,7 +159,11 @@ pub struct StructuredSystem {
     pub derivatives: Vec<usize>,
     pub crossing_steps: Vec<usize>,
     pub outputs: Vec<usize>,
-    /// The sorted initial system.
+    /// Indices into `event`, in order: discrete assignments that follow a sample or tick flag at the same instant. They are
+    /// carried out again when the flags are cleared at the end of an event, and their new values are also their `pre` values.
+    pub flag_steps: Vec<usize>,
+    /// The sorted initial system. A variable without a step in it keeps its start value; `pre(v)` in it is the start value of `v`
+    /// (both arrays hold the start values before it runs).
     pub initial: Vec<Step>,
     pub initial_notes: Vec<(Option<VarId>, String)>,
     pub crossings: Vec<Crossing>,
@@ -142,6 +180,7 @@ pub struct StructuredSystem {
     pub n_unknowns: usize,
     /// Why each state was chosen, for `show --stage structure`.
     pub state_reasons: Vec<String>,
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// `result = delay(expr, delay_time, delay_max)`. In steps, `result` is assigned by `Step::Assign` whose value is the

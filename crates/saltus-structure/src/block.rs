@@ -1,0 +1,278 @@
+//! Torn blocks: from the equations of one strongly connected component to unknowns, inner assignments and residuals.
+
+use crate::numeric::known_nonzero;
+use crate::sort::{solve_discrete, solve_real};
+use crate::system::{Assignment, Block};
+use crate::work::{Eq, Kind, Work};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_graph::{TearProblem, strongly_connected_components, tear};
+use saltus_ir::{BinaryOp, Builtin, Expr, ExprId, Ir, UnaryOp, VarId};
+
+/// In longer equations only plain terms are taken for solvable.
+const EXAMINED_MAX: usize = 50;
+
+/// An equation of a block with the variable it was matched with.
+pub(crate) struct BlockEquation {
+    pub(crate) eq: Eq,
+    pub(crate) var: VarId,
+    /// Determines a Boolean, Integer or enumeration variable.
+    pub(crate) discrete: bool,
+    /// Unknowns of the sorted system that it reads.
+    pub(crate) reads: Vec<VarId>,
+}
+
+/// Tears a block. `Err` is a loop of discrete equations.
+pub(crate) fn build_block(
+    work: &mut Work,
+    members: Vec<BlockEquation>,
+) -> Result<Block, Vec<(Eq, VarId)>> {
+    let (discrete, real): (Vec<BlockEquation>, Vec<BlockEquation>) =
+        members.into_iter().partition(|m| m.discrete);
+    let discrete = order_discrete(work, &discrete)?;
+    let columns: FxHashMap<VarId, u32> = real
+        .iter()
+        .enumerate()
+        .map(|(k, m)| (m.var, k as u32))
+        .collect();
+    let mut sides: Vec<(ExprId, ExprId)> = Vec::with_capacity(real.len());
+    let mut problem = TearProblem {
+        rows: Vec::new(),
+        n_cols: real.len(),
+        preference: Vec::new(),
+    };
+    for member in &real {
+        let (lhs, rhs) = equation_sides(work, member);
+        sides.push((lhs, rhs));
+        let vars: Vec<VarId> = member
+            .reads
+            .iter()
+            .copied()
+            .filter(|v| columns.contains_key(v))
+            .collect();
+        let mut row: Vec<(u32, bool)> = match member.eq.kind {
+            Kind::Assign { .. } => {
+                let itself = vars.contains(&member.var);
+                let mut row: Vec<(u32, bool)> = vars
+                    .iter()
+                    .filter(|&&v| v != member.var)
+                    .map(|v| (columns[v], false))
+                    .collect();
+                row.push((columns[&member.var], !itself));
+                row
+            }
+            _ => solvable_edges(work, lhs, rhs, &vars)
+                .into_iter()
+                .map(|(v, ok)| (columns[&v], ok))
+                .collect(),
+        };
+        row.sort_unstable();
+        problem.rows.push(row);
+    }
+    problem.preference = real.iter().map(|m| preference(work, m.var)).collect();
+    let tearing = tear(&problem);
+    let unknowns: Vec<VarId> = tearing.torn.iter().map(|&c| real[c as usize].var).collect();
+    let mut inner = Vec::with_capacity(tearing.inner.len());
+    for &(r, c) in &tearing.inner {
+        let (lhs, rhs) = sides[r as usize];
+        let var = real[c as usize].var;
+        let value = match real[r as usize].eq.kind {
+            Kind::Assign { .. } => real[r as usize].eq.rhs,
+            _ => solve_real(work, lhs, rhs, var, false).expect("the edge was found solvable"),
+        };
+        inner.push(Assignment {
+            var,
+            value,
+            origin: real[r as usize].eq.origin,
+        });
+    }
+    let residuals: Vec<(ExprId, _)> = tearing
+        .residual
+        .iter()
+        .map(|&r| {
+            let (lhs, rhs) = sides[r as usize];
+            (work.flat.ir.sub(lhs, rhs), real[r as usize].eq.origin)
+        })
+        .collect();
+    let all: FxHashSet<VarId> = real.iter().map(|m| m.var).collect();
+    let linear = inner
+        .iter()
+        .map(|a| a.value)
+        .chain(residuals.iter().map(|r| r.0))
+        .all(|e| degree(&work.flat.ir, e, &all) <= 1);
+    Ok(Block {
+        unknowns,
+        inner,
+        residuals,
+        discrete,
+        linear,
+    })
+}
+
+/// Left and right side; those of clocked equations keep the value between ticks.
+fn equation_sides(work: &mut Work, member: &BlockEquation) -> (ExprId, ExprId) {
+    match member.eq.kind {
+        Kind::Clocked { active, .. } => {
+            let kept = work.pre(member.var);
+            let now = work.var(member.var);
+            let ir = &mut work.flat.ir;
+            (
+                ir.if_(active, member.eq.lhs, now),
+                ir.if_(active, member.eq.rhs, kept),
+            )
+        }
+        _ => (member.eq.lhs, member.eq.rhs),
+    }
+}
+
+/// Discrete equations in an order of evaluation.
+fn order_discrete(
+    work: &mut Work,
+    members: &[BlockEquation],
+) -> Result<Vec<Assignment>, Vec<(Eq, VarId)>> {
+    let place: FxHashMap<VarId, u32> = members
+        .iter()
+        .enumerate()
+        .map(|(k, m)| (m.var, k as u32))
+        .collect();
+    let needs: Vec<Vec<u32>> = members
+        .iter()
+        .map(|m| {
+            let own = matches!(m.eq.kind, Kind::Assign { .. });
+            m.reads
+                .iter()
+                .filter(|&&v| own || v != m.var)
+                .filter_map(|v| place.get(v))
+                .copied()
+                .collect()
+        })
+        .collect();
+    let mut ordered = Vec::with_capacity(members.len());
+    for component in strongly_connected_components(&needs) {
+        let k = component[0] as usize;
+        if component.len() > 1 || needs[k].contains(&(k as u32)) {
+            return Err(component
+                .iter()
+                .map(|&k| (members[k as usize].eq.clone(), members[k as usize].var))
+                .collect());
+        }
+        let member = &members[k];
+        let (eq, var) = (&member.eq, member.var);
+        let value = match eq.kind {
+            Kind::Assign { .. } => Some(eq.rhs),
+            Kind::Clocked { active, .. } => {
+                solve_discrete(work, eq.lhs, eq.rhs, var).map(|value| {
+                    let kept = work.pre(var);
+                    work.flat.ir.if_(active, value, kept)
+                })
+            }
+            _ => solve_discrete(work, eq.lhs, eq.rhs, var),
+        };
+        let Some(value) = value else {
+            return Err(vec![(eq.clone(), var)]);
+        };
+        ordered.push(Assignment {
+            var,
+            value,
+            origin: eq.origin,
+        });
+    }
+    Ok(ordered)
+}
+
+/// For each of `vars`: may the equation be solved for it explicitly, dividing by nothing that can be zero?
+fn solvable_edges(work: &mut Work, lhs: ExprId, rhs: ExprId, vars: &[VarId]) -> Vec<(VarId, bool)> {
+    let wanted: FxHashSet<VarId> = vars.iter().copied().collect();
+    // Plain terms ±x, k·x, x/k of the two sums.
+    let mut plain: FxHashMap<VarId, bool> = FxHashMap::default();
+    let mut complex: Vec<ExprId> = Vec::new();
+    let mut stack = vec![lhs, rhs];
+    while let Some(e) = stack.pop() {
+        match *work.flat.ir.expr(e) {
+            Expr::Unary(UnaryOp::Neg, a) => stack.push(a),
+            Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => stack.extend([a, b]),
+            Expr::Var(v) => {
+                // Twice the same variable may cancel: examined below.
+                let first = plain.insert(v, true).is_none();
+                if !first {
+                    plain.insert(v, false);
+                }
+            }
+            _ => complex.push(e),
+        }
+    }
+    let complex_vars = work.incidence(&complex);
+    let complex_vars: FxHashSet<VarId> = complex_vars
+        .into_iter()
+        .filter(|v| wanted.contains(v))
+        .collect();
+    vars.iter()
+        .map(|&v| {
+            let ok = match (plain.get(&v), complex_vars.contains(&v)) {
+                (Some(true), false) => true,
+                _ if vars.len() > EXAMINED_MAX => false,
+                _ => match work.flat.ir.solve_for(lhs, rhs, v) {
+                    Some(solution) => known_nonzero(work, solution.divisor),
+                    None => false,
+                },
+            };
+            (v, ok)
+        })
+        .collect()
+}
+
+/// Variables with a start value are good iteration unknowns.
+fn preference(work: &Work, var: VarId) -> i32 {
+    let variable = &work.flat.variables[var];
+    i32::from(variable.start.is_some()) + i32::from(variable.nominal.is_some())
+}
+
+/// Degree of an expression in the variables of a set: 0, 1, or 2 for anything not linear.
+pub(crate) fn degree(ir: &Ir, e: ExprId, vars: &FxHashSet<VarId>) -> u8 {
+    let mut degrees: FxHashMap<ExprId, u8> = FxHashMap::default();
+    for id in ir.reachable(&[e]) {
+        let of = |e: ExprId| degrees.get(&e).copied().unwrap_or(0);
+        let degree = match ir.expr(id) {
+            Expr::Var(v) => u8::from(vars.contains(v)),
+            Expr::VarArray(first) => {
+                let n = ir.leaf_count(ir.type_id(id)).unwrap_or(0) as u32;
+                if (0..n).any(|k| vars.contains(&VarId(first.0 + k))) {
+                    2
+                } else {
+                    0
+                }
+            }
+            Expr::Unary(UnaryOp::Neg, a) => of(*a),
+            Expr::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => of(*a).max(of(*b)),
+            Expr::Binary(BinaryOp::Mul, a, b) => (of(*a) + of(*b)).min(2),
+            Expr::Binary(BinaryOp::Div, a, b) => {
+                if of(*b) == 0 {
+                    of(*a)
+                } else {
+                    2
+                }
+            }
+            Expr::If(c, t, f) => {
+                if of(*c) == 0 {
+                    of(*t).max(of(*f))
+                } else {
+                    2
+                }
+            }
+            Expr::Builtin(Builtin::Pre, _) => 0,
+            Expr::Builtin(Builtin::Delay, args) => {
+                if [args[2], args[3]].iter().any(|&a| of(a) > 0) {
+                    2
+                } else {
+                    0
+                }
+            }
+            _ => {
+                let mut any = 0;
+                ir.for_each_child(id, |child| any = any.max(of(child)));
+                if any > 0 { 2 } else { 0 }
+            }
+        };
+        degrees.insert(id, degree);
+    }
+    degrees.get(&e).copied().unwrap_or(0)
+}

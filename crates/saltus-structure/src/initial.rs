@@ -1,0 +1,455 @@
+//! The initial system (specification 8.6): all equations of the model with `initial()` true, initial equations, fixed start
+//! values; where that leaves freedom, more start values by their confidence (8.6.2), each with a note.
+//!
+//! A variable that is determined by its start value has no step: its value is there before the initial system runs. `pre(v)` is the
+//! start value of `v` in the same way, unless an initial equation speaks of `v` or `pre(v)`: then it is an unknown `$pre(v)`.
+
+use crate::balance::solvable_unknowns;
+use crate::collect::lone_variables;
+use crate::parameters::is_fixed;
+use crate::rewrite::substitute;
+use crate::sort::sort;
+use crate::system::{Action, Step};
+use crate::text::equation_text;
+use crate::work::{Class, Eq, Kind, Work};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_graph::{Matcher, maximum_matching};
+use saltus_ir::func::AssertLevel;
+use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, Id, Ir, VarId};
+
+/// Redundant initial conditions must hold to this accuracy, relative to 1 + |value|.
+const CONSISTENCY_REL: f64 = 1e-4;
+
+pub(crate) struct InitialSystem {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) notes: Vec<(Option<VarId>, String)>,
+}
+
+/// A row of the initial system.
+enum Condition {
+    Equation(Eq),
+    /// The variable has its start value.
+    Start(VarId),
+}
+
+/// Builds and sorts the initial system. `unknowns`: all representatives that equations determine; `states`: those among them
+/// that start values should rather fix.
+pub(crate) fn initial_system(
+    work: &mut Work,
+    unknowns: &[VarId],
+    states: &[VarId],
+) -> Option<InitialSystem> {
+    let pre_vars = pre_unknowns(work);
+    let mut columns: Vec<VarId> = unknowns.to_vec();
+    columns.extend(
+        work.flat
+            .variables
+            .ids()
+            .filter(|&v| work.class(v) == Class::FreeParameter),
+    );
+    columns.extend(pre_vars.iter().map(|(_, p)| *p));
+    let mut place = vec![u32::MAX; work.flat.variables.len()];
+    columns
+        .iter()
+        .enumerate()
+        .for_each(|(k, v)| place[v.index()] = k as u32);
+
+    let model = model_equations(work, &pre_vars);
+    let extra = std::mem::take(&mut work.initial_equations);
+    let extra: Vec<Eq> = extra
+        .into_iter()
+        .map(|eq| with_pre_variables(work, &pre_vars, eq))
+        .collect();
+    let row_of = |work: &mut Work, eq: &Eq| -> Vec<u32> {
+        initial_solvable(work, eq)
+            .into_iter()
+            .map(|v| place[v.index()])
+            .filter(|&c| c != u32::MAX)
+            .collect()
+    };
+    let rows: Vec<Vec<u32>> = model.iter().map(|eq| row_of(work, eq)).collect();
+    let matching = maximum_matching(&rows, columns.len());
+    if !matching.covers_rows() {
+        // The message of the sort names what is wrong.
+        let mut solvable = |work: &mut Work, eq: &Eq| initial_solvable(work, eq);
+        sort(work, &model, &columns, "initial system", &mut solvable);
+        return None;
+    }
+    let mut matcher = Matcher::with_matching(rows, columns.len(), &matching);
+    let mut taken: Vec<Condition> = model.into_iter().map(Condition::Equation).collect();
+    let mut dropped: Vec<Condition> = Vec::new();
+    for eq in extra {
+        let row = row_of(work, &eq);
+        if matcher.try_row(row) {
+            taken.push(Condition::Equation(eq));
+        } else {
+            dropped.push(Condition::Equation(eq));
+        }
+    }
+    let state_set: FxHashSet<VarId> = states.iter().copied().collect();
+    let mut fixed: Vec<VarId> = unknowns
+        .iter()
+        .copied()
+        .filter(|&v| work.class(v) == Class::Continuous && is_fixed(work, v) == Some(true))
+        .collect();
+    fixed.sort_by_key(|v| {
+        (
+            !state_set.contains(v),
+            work.flat.variables[*v].start_level,
+            *v,
+        )
+    });
+    let pre_fixed: Vec<VarId> = pre_vars
+        .iter()
+        .filter(|(v, _)| is_fixed(work, *v) == Some(true))
+        .map(|p| p.1)
+        .collect();
+    for var in fixed.into_iter().chain(pre_fixed) {
+        if matcher.try_row(vec![place[var.index()]]) {
+            taken.push(Condition::Start(var));
+        } else {
+            dropped.push(Condition::Start(var));
+        }
+    }
+    let notes = complete(
+        work,
+        &mut matcher,
+        &mut taken,
+        &columns,
+        &place,
+        &state_set,
+        &pre_vars,
+    );
+
+    let mut equations = Vec::new();
+    let mut given: FxHashSet<VarId> = FxHashSet::default();
+    for condition in taken {
+        match condition {
+            Condition::Equation(eq) => equations.push(eq),
+            Condition::Start(var) => {
+                given.insert(var);
+            }
+        }
+    }
+    let open: Vec<VarId> = columns
+        .iter()
+        .copied()
+        .filter(|v| !given.contains(v))
+        .collect();
+    let mut solvable = |work: &mut Work, eq: &Eq| initial_solvable(work, eq);
+    let mut steps = sort(work, &equations, &open, "initial system", &mut solvable)?;
+    for condition in dropped {
+        steps.extend(consistency_check(work, condition));
+    }
+    add_actions(work, &pre_vars, &mut steps);
+    Some(InitialSystem { steps, notes })
+}
+
+/// Discrete variables of which initial equations say something, each with the unknown that stands for its `pre`.
+fn pre_unknowns(work: &mut Work) -> Vec<(VarId, VarId)> {
+    let roots: Vec<ExprId> = work
+        .initial_equations
+        .iter()
+        .flat_map(|eq| [eq.lhs, eq.rhs])
+        .collect();
+    let mut vars: Vec<VarId> = work.pre_incidence(&roots);
+    vars.extend(work.incidence(&roots));
+    vars.retain(|&v| work.class(v) == Class::Discrete);
+    vars.sort_unstable();
+    vars.dedup();
+    let mut result = Vec::with_capacity(vars.len());
+    for v in vars {
+        let (name, base, span) = (work.name(v), work.flat.variables[v].base, work.span(v));
+        let pre = work.new_var(&format!("$pre({name})"), base, Class::Discrete, span);
+        let source = work.flat.variables[v].clone();
+        let variable = &mut work.flat.variables[pre];
+        variable.start = source.start;
+        variable.start_level = source.start_level;
+        result.push((v, pre));
+    }
+    result
+}
+
+/// The equations of the model in their initial form.
+fn model_equations(work: &mut Work, pre_vars: &[(VarId, VarId)]) -> Vec<Eq> {
+    let mut model = Vec::with_capacity(work.equations.len());
+    for k in 0..work.equations.len() {
+        let eq = &work.equations[k];
+        if matches!(eq.kind, Kind::Clocked { .. }) {
+            continue;
+        }
+        let (lhs, rhs) = eq.initial.unwrap_or((eq.lhs, eq.rhs));
+        let eq = Eq {
+            lhs,
+            rhs,
+            initial: None,
+            kind: eq.kind.clone(),
+            origin: eq.origin,
+        };
+        let eq = with_pre_variables(work, pre_vars, eq);
+        model.push(eq);
+    }
+    for (var, origin) in work.clocked_vars.clone() {
+        if !work.class(var).is_unknown() {
+            continue;
+        }
+        let (lhs, rhs) = (work.var(var), work.pre(var));
+        let eq = Eq {
+            lhs,
+            rhs,
+            initial: None,
+            kind: Kind::Assign {
+                var,
+                discrete: true,
+            },
+            origin,
+        };
+        model.push(with_pre_variables(work, pre_vars, eq));
+    }
+    model
+}
+
+/// `pre(v)` as the unknown `$pre(v)` where there is one.
+fn with_pre_variables(work: &mut Work, pre_vars: &[(VarId, VarId)], mut eq: Eq) -> Eq {
+    if pre_vars.is_empty() {
+        return eq;
+    }
+    eq.lhs = replace_pre(work, pre_vars, eq.lhs);
+    eq.rhs = replace_pre(work, pre_vars, eq.rhs);
+    // `v = pre(v)` may determine either.
+    if let (Kind::Assign { var, .. }, Expr::Var(p)) = (&eq.kind, work.flat.ir.expr(eq.rhs))
+        && pre_vars.binary_search(&(*var, *p)).is_ok()
+    {
+        eq.kind = Kind::Discrete;
+    }
+    eq
+}
+
+fn replace_pre(work: &mut Work, pre_vars: &[(VarId, VarId)], e: ExprId) -> ExprId {
+    let ir = &work.flat.ir;
+    let has = ir
+        .reachable(&[e])
+        .into_iter()
+        .any(|id| matches!(ir.expr(id), Expr::Builtin(Builtin::Pre, _)));
+    if !has {
+        return e;
+    }
+    let bases: FxHashMap<VarId, (VarId, Base)> = pre_vars
+        .iter()
+        .map(|&(v, p)| (v, (p, work.flat.variables[p].base)))
+        .collect();
+    let ir: &mut Ir = &mut work.flat.ir;
+    let mut memo: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+    for id in ir.reachable(&[e]) {
+        let pre = match ir.expr(id) {
+            Expr::Builtin(Builtin::Pre, args) => match ir.expr(args[0]) {
+                Expr::Var(v) => bases.get(v).copied(),
+                _ => None,
+            },
+            _ => None,
+        };
+        let new = match pre {
+            Some((p, base)) => ir.var(p, base),
+            None => ir.rebuild_folded(id, &memo),
+        };
+        memo.insert(id, new);
+    }
+    memo[&e]
+}
+
+/// Unknowns that an equation of the initial system may be solved for.
+fn initial_solvable(work: &mut Work, eq: &Eq) -> Vec<VarId> {
+    let is_unknown = |work: &Work, v: VarId| {
+        matches!(
+            work.class(v),
+            Class::Continuous | Class::Discrete | Class::Delayed | Class::FreeParameter
+        )
+    };
+    match eq.kind {
+        Kind::Continuous => {
+            let real = |work: &Work, v: VarId| {
+                work.flat.variables[v].base == Base::Real
+                    && matches!(work.class(v), Class::Continuous | Class::FreeParameter)
+            };
+            work.incidence(&[eq.lhs, eq.rhs])
+                .into_iter()
+                .filter(|&v| real(work, v))
+                .collect()
+        }
+        Kind::Discrete => {
+            let real =
+                work.flat.ir.base(eq.lhs) == Base::Real || work.flat.ir.base(eq.rhs) == Base::Real;
+            let mut vars = lone_variables(work, eq.lhs, eq.rhs);
+            if real {
+                let free: Vec<VarId> = work
+                    .incidence(&[eq.lhs, eq.rhs])
+                    .into_iter()
+                    .filter(|&v| work.class(v) == Class::FreeParameter && !vars.contains(&v))
+                    .collect();
+                vars.extend(free);
+            }
+            vars.retain(|&v| is_unknown(work, v));
+            vars
+        }
+        Kind::Assign { .. } | Kind::Clocked { .. } => solvable_unknowns(work, eq),
+    }
+}
+
+/// Fixes start values until every unknown is determined: `pre` of discrete variables, states, then others, each by confidence.
+fn complete(
+    work: &mut Work,
+    matcher: &mut Matcher,
+    taken: &mut Vec<Condition>,
+    columns: &[VarId],
+    place: &[u32],
+    states: &FxHashSet<VarId>,
+    pre_vars: &[(VarId, VarId)],
+) -> Vec<(Option<VarId>, String)> {
+    let mut notes = Vec::new();
+    for &(_, pre) in pre_vars {
+        if matcher.try_row(vec![place[pre.index()]]) {
+            taken.push(Condition::Start(pre));
+        }
+    }
+    let pre_set: FxHashSet<VarId> = pre_vars.iter().map(|p| p.1).collect();
+    let mut candidates: Vec<VarId> = columns
+        .iter()
+        .copied()
+        .filter(|v| !pre_set.contains(v))
+        .collect();
+    let rank = |v: VarId| {
+        let variable = &work.flat.variables[v];
+        let kind = match work.class(v) {
+            _ if states.contains(&v) => 0,
+            Class::FreeParameter => 1,
+            _ if variable.start.is_some() => 2,
+            _ if !work.der_name.contains_key(&v) => 3,
+            _ => 4,
+        };
+        (kind, variable.start_level, v)
+    };
+    candidates.sort_by_key(|&v| rank(v));
+    for var in candidates {
+        if !matcher.try_row(vec![place[var.index()]]) {
+            continue;
+        }
+        taken.push(Condition::Start(var));
+        let variable = &work.flat.variables[var];
+        let what = if states.contains(&var) {
+            "state"
+        } else {
+            "unknown"
+        };
+        let value = match variable.start {
+            Some(start) => work.flat.text(start),
+            None => "0 (default)".to_owned(),
+        };
+        notes.push((
+            Some(var),
+            format!(
+                "the start value of the {what} `{}` is used as initial condition: {value}",
+                variable.name
+            ),
+        ));
+    }
+    notes
+}
+
+/// A redundant condition is checked after the initial system has been solved.
+fn consistency_check(work: &mut Work, condition: Condition) -> Option<Step> {
+    let (lhs, rhs, origin, text) = match condition {
+        Condition::Equation(eq) => {
+            let text = format!(
+                "the initial equation `{}` contradicts the others",
+                equation_text(work, eq.lhs, eq.rhs)
+            );
+            (eq.lhs, eq.rhs, eq.origin, text)
+        }
+        Condition::Start(var) => {
+            let variable = &work.flat.variables[var];
+            let start = variable.start?;
+            let text = format!(
+                "the fixed start value of `{}` contradicts the other initial conditions",
+                variable.name
+            );
+            let origin = saltus_ir::flat::Origin {
+                span: variable.span,
+                component: saltus_syntax::Name::new(""),
+            };
+            (work.var(var), start, origin, text)
+        }
+    };
+    let ir = &mut work.flat.ir;
+    let condition = if ir.base(lhs) == Base::Real || ir.base(rhs) == Base::Real {
+        let difference = ir.sub(lhs, rhs);
+        let distance = ir.call_builtin(Builtin::Abs, &[difference]);
+        let size = ir.call_builtin(Builtin::Abs, &[rhs]);
+        let (one, tolerance) = (ir.real(1.0), ir.real(CONSISTENCY_REL));
+        let scale = ir.add_(one, size);
+        let bound = ir.mul(tolerance, scale);
+        ir.binary(BinaryOp::Le, distance, bound)
+    } else {
+        ir.binary(BinaryOp::Eq, lhs, rhs)
+    };
+    if ir.as_boolean(condition) == Some(true) {
+        return None;
+    }
+    let message = ir.string(&text);
+    Some(Step::Action {
+        guard: None,
+        action: Action::Assert {
+            condition,
+            message,
+            level: AssertLevel::Error,
+        },
+        origin,
+    })
+}
+
+fn add_actions(work: &mut Work, pre_vars: &[(VarId, VarId)], steps: &mut Vec<Step>) {
+    for guarded in work.actions.clone() {
+        let guard = match work.flat.ir.as_boolean(guarded.initial) {
+            Some(false) => continue,
+            Some(true) => None,
+            None => Some(replace_pre(work, pre_vars, guarded.initial)),
+        };
+        if matches!(guarded.action, Action::Reinit { .. }) {
+            continue;
+        }
+        let mut action = guarded.action.clone();
+        crate::collect::map_action(&mut action, |e| replace_pre(work, pre_vars, e));
+        steps.push(Step::Action {
+            guard,
+            action,
+            origin: guarded.origin,
+        });
+    }
+}
+
+/// Start values of unknowns as they stand in the model, and the defaults that are not zero.
+pub(crate) fn starts(work: &mut Work, unknowns: &[VarId]) -> Vec<crate::system::Assignment> {
+    let mut starts = Vec::new();
+    for &var in unknowns {
+        let variable = &work.flat.variables[var];
+        let value = match (variable.start, variable.base) {
+            (Some(start), _) => start,
+            (None, _) if work.class(var) == Class::FreeParameter && variable.binding.is_some() => {
+                variable.binding.expect("just tested")
+            }
+            (None, Base::Enum(id)) => work.flat.ir.add_scalar(Expr::Enum(id, 1), Base::Enum(id)),
+            (None, Base::String) => work.flat.ir.string(""),
+            (None, _) => continue,
+        };
+        let origin = saltus_ir::flat::Origin {
+            span: work.span(var),
+            component: saltus_syntax::Name::new(""),
+        };
+        starts.push(crate::system::Assignment { var, value, origin });
+    }
+    // Start values in representatives of parameters need no rewriting: parameters are never aliases.
+    let mut memo = FxHashMap::default();
+    for start in &mut starts {
+        start.value = substitute(&mut work.flat.ir, start.value, &mut |_, _| None, &mut memo);
+    }
+    starts
+}

@@ -1,0 +1,208 @@
+//! Which steps of the event system are needed for derivatives, for crossing functions, and for the rest.
+
+use crate::block::degree;
+use crate::system::{Action, Crossing, CrossingClass, Step};
+use crate::work::{Class, Work};
+use rustc_hash::FxHashSet;
+use saltus_ir::{Expr, ExprId, Id, VarId};
+
+#[derive(Default)]
+pub(crate) struct Schedules {
+    pub(crate) derivatives: Vec<usize>,
+    pub(crate) crossing_steps: Vec<usize>,
+    pub(crate) outputs: Vec<usize>,
+    pub(crate) feeds_derivatives: Vec<bool>,
+    pub(crate) flag_steps: Vec<usize>,
+}
+
+/// Expressions of a step.
+fn expressions(step: &Step) -> Vec<ExprId> {
+    match step {
+        Step::Assign { assignment, .. } => vec![assignment.value],
+        Step::Block(block) => block
+            .inner
+            .iter()
+            .map(|a| a.value)
+            .chain(block.residuals.iter().map(|r| r.0))
+            .chain(block.discrete.iter().map(|a| a.value))
+            .collect(),
+        Step::Action { guard, action, .. } => {
+            let mut all: Vec<ExprId> = guard.iter().copied().collect();
+            match action {
+                Action::Reinit { value, .. } => all.push(*value),
+                Action::Assert {
+                    condition, message, ..
+                } => all.extend([*condition, *message]),
+                Action::Terminate { message } => all.push(*message),
+                Action::Call { call } => all.push(*call),
+            }
+            all
+        }
+    }
+}
+
+/// Variables that a step determines continuously; empty for discrete steps.
+fn determines(work: &Work, step: &Step) -> Vec<VarId> {
+    match step {
+        Step::Assign { discrete: true, .. } | Step::Action { .. } => Vec::new(),
+        Step::Assign { assignment, .. } => vec![assignment.var],
+        Step::Block(block) => {
+            let vars: Vec<VarId> = block
+                .unknowns
+                .iter()
+                .copied()
+                .chain(block.inner.iter().map(|a| a.var))
+                .collect();
+            let continuous = vars
+                .iter()
+                .any(|&v| matches!(work.class(v), Class::Continuous | Class::Delayed));
+            if continuous { vars } else { Vec::new() }
+        }
+    }
+}
+
+pub(crate) fn schedules(
+    work: &mut Work,
+    event: &[Step],
+    states: &[(VarId, VarId)],
+    crossings: &[Crossing],
+) -> Schedules {
+    let n_vars = work.flat.variables.len();
+    let mut step_of = vec![usize::MAX; n_vars];
+    let mut continuous = vec![false; event.len()];
+    for (k, step) in event.iter().enumerate() {
+        for v in determines(work, step) {
+            step_of[v.index()] = k;
+            continuous[k] = true;
+        }
+    }
+    let reads: Vec<Vec<VarId>> = event
+        .iter()
+        .map(|step| work.incidence(&expressions(step)))
+        .collect();
+    let mut in_derivatives = vec![false; event.len()];
+    let seeds: Vec<VarId> = states.iter().map(|s| s.1).collect();
+    reach(&seeds, &step_of, &reads, &mut in_derivatives);
+    let mut in_crossings = in_derivatives.clone();
+    let functions: Vec<ExprId> = crossings.iter().map(|c| c.function).collect();
+    let seeds = work.incidence(&functions);
+    reach(&seeds, &step_of, &reads, &mut in_crossings);
+    let mut schedules = Schedules {
+        feeds_derivatives: vec![false; n_vars],
+        ..Schedules::default()
+    };
+    for k in 0..event.len() {
+        if in_derivatives[k] {
+            schedules.derivatives.push(k);
+            reads[k]
+                .iter()
+                .for_each(|v| schedules.feeds_derivatives[v.index()] = true);
+        } else if in_crossings[k] {
+            schedules.crossing_steps.push(k);
+        } else if continuous[k] || is_plain_assert(&event[k]) {
+            schedules.outputs.push(k);
+        }
+    }
+    for &(_, der) in states {
+        schedules.feeds_derivatives[der.index()] = true;
+    }
+    schedules.flag_steps = flag_steps(work, event, &reads);
+    schedules
+}
+
+fn is_plain_assert(step: &Step) -> bool {
+    matches!(
+        step,
+        Step::Action {
+            guard: None,
+            action: Action::Assert { .. },
+            ..
+        }
+    )
+}
+
+/// Marks the continuous steps that `seeds` depend on.
+fn reach(seeds: &[VarId], step_of: &[usize], reads: &[Vec<VarId>], marked: &mut [bool]) {
+    let mut stack: Vec<usize> = Vec::new();
+    let visit = |v: &VarId, stack: &mut Vec<usize>, marked: &mut [bool]| {
+        let k = step_of[v.index()];
+        if k != usize::MAX && !std::mem::replace(&mut marked[k], true) {
+            stack.push(k);
+        }
+    };
+    seeds.iter().for_each(|v| visit(v, &mut stack, marked));
+    while let Some(k) = stack.pop() {
+        reads[k].iter().for_each(|v| visit(v, &mut stack, marked));
+    }
+}
+
+/// Discrete assignments that follow a sample or tick flag at the same instant (and so must go back with it), without
+/// those that keep their own `pre` value.
+fn flag_steps(work: &mut Work, event: &[Step], reads: &[Vec<VarId>]) -> Vec<usize> {
+    let mut follows: FxHashSet<VarId> = work
+        .flat
+        .variables
+        .ids()
+        .filter(|&v| {
+            work.class(v) == Class::Flag
+                && work.homotopy != Some(v)
+                && work.terminal_flag != Some(v)
+        })
+        .collect();
+    let mut steps = Vec::new();
+    for (k, step) in event.iter().enumerate() {
+        if let Step::Assign {
+            assignment,
+            discrete: true,
+        } = step
+            && reads[k].iter().any(|v| follows.contains(v))
+            && work
+                .pre_incidence(&[assignment.value])
+                .binary_search(&assignment.var)
+                .is_err()
+        {
+            follows.insert(assignment.var);
+            steps.push(k);
+        }
+    }
+    steps
+}
+
+/// Crossing functions that can change between events, with their class.
+pub(crate) fn classify_crossings(
+    work: &mut Work,
+    crossings: Vec<Crossing>,
+    states: &FxHashSet<VarId>,
+) -> Vec<Crossing> {
+    let mut result = Vec::with_capacity(crossings.len());
+    for mut crossing in crossings {
+        let vars = work.incidence(&[crossing.function]);
+        let changing: Vec<VarId> = vars
+            .iter()
+            .copied()
+            .filter(|&v| {
+                matches!(
+                    work.class(v),
+                    Class::Continuous | Class::Delayed | Class::Input
+                )
+            })
+            .collect();
+        let ir = &work.flat.ir;
+        let timed = ir
+            .reachable(&[crossing.function])
+            .into_iter()
+            .any(|id| matches!(ir.expr(id), Expr::Time));
+        if changing.is_empty() && !timed {
+            continue;
+        }
+        let affine = changing.iter().all(|v| states.contains(v))
+            && degree(ir, crossing.function, states) <= 1;
+        crossing.class = if affine {
+            CrossingClass::Affine
+        } else {
+            CrossingClass::General
+        };
+        result.push(crossing);
+    }
+    result
+}
