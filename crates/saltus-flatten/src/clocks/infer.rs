@@ -1,7 +1,7 @@
 //! Clock inference: which variables and equations are on which clock, and when each clock ticks (specification 16.7).
 
-use super::ratio::Ratio;
 use super::is_fixed;
+use super::ratio::Ratio;
 use rustc_hash::FxHashMap;
 use saltus_ir::flat::{ClockKind, FlatModel, Origin, Variability};
 use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, UnaryOp, VarId};
@@ -49,7 +49,10 @@ enum BaseClock {
     /// Multiples of a Real interval.
     Interval(ExprId),
     /// Ticks of an event clock.
-    Event { condition: ExprId, start_interval: Option<ExprId> },
+    Event {
+        condition: ExprId,
+        start_interval: Option<ExprId>,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -88,7 +91,10 @@ struct Graph<'m> {
     errors: Vec<Diagnostic>,
 }
 
-pub(super) fn infer(flat: &mut FlatModel, ties: &[(VarId, VarId)]) -> Result<Clocking, Vec<Diagnostic>> {
+pub(super) fn infer(
+    flat: &mut FlatModel,
+    ties: &[(VarId, VarId)],
+) -> Result<Clocking, Vec<Diagnostic>> {
     let n_variables = flat.variables.len();
     let n_equations = flat.equations.len();
     let mut graph = Graph {
@@ -111,7 +117,10 @@ pub(super) fn infer(flat: &mut FlatModel, ties: &[(VarId, VarId)]) -> Result<Clo
     }
     for (var, variable) in graph.flat.variables.iter() {
         if variable.base == Base::Clock {
-            let origin = Origin { span: variable.span, component: variable.name };
+            let origin = Origin {
+                span: variable.span,
+                component: variable.name,
+            };
             graph.clocked.push((var.0 as usize, origin));
         }
     }
@@ -119,9 +128,15 @@ pub(super) fn infer(flat: &mut FlatModel, ties: &[(VarId, VarId)]) -> Result<Clo
     let evaluated = std::mem::take(&mut graph.evaluated);
     let errors = std::mem::take(&mut graph.errors);
     for var in evaluated {
-        flat.variables[var].structural.get_or_insert("it defines a clock");
+        flat.variables[var]
+            .structural
+            .get_or_insert("it defines a clock");
     }
-    if errors.is_empty() { Ok(clocking) } else { Err(errors) }
+    if errors.is_empty() {
+        Ok(clocking)
+    } else {
+        Err(errors)
+    }
 }
 
 impl Graph<'_> {
@@ -139,7 +154,8 @@ impl Graph<'_> {
     }
 
     fn error(&mut self, code: &'static str, origin: Origin, message: impl Into<String>) {
-        self.errors.push(Diagnostic::error(code, origin.span, message.into()));
+        self.errors
+            .push(Diagnostic::error(code, origin.span, message.into()));
     }
 
     fn is_unknown(&self, var: VarId) -> bool {
@@ -158,7 +174,11 @@ impl Graph<'_> {
                     }
                 }
                 Expr::VarArray(first) => {
-                    let n = flat.ir.ty(id).known_dims().map_or(0, |dims| dims.iter().product::<usize>() as u32);
+                    let n = flat
+                        .ir
+                        .ty(id)
+                        .known_dims()
+                        .map_or(0, |dims| dims.iter().product::<usize>() as u32);
                     for k in 0..n {
                         let var = VarId(first.0 + k);
                         if self.is_unknown(var) {
@@ -166,13 +186,22 @@ impl Graph<'_> {
                         }
                     }
                 }
-                Expr::Builtin(builtin, args) => self.walk_builtin(node, *builtin, args, origin, &mut stack),
+                Expr::Builtin(builtin, args) => {
+                    self.walk_builtin(node, *builtin, args, origin, &mut stack)
+                }
                 _ => flat.ir.for_each_child(id, |child| stack.push(child)),
             }
         }
     }
 
-    fn walk_builtin(&mut self, node: usize, builtin: Builtin, args: &[ExprId], origin: Origin, stack: &mut Vec<ExprId>) {
+    fn walk_builtin(
+        &mut self,
+        node: usize,
+        builtin: Builtin,
+        args: &[ExprId],
+        origin: Origin,
+        stack: &mut Vec<ExprId>,
+    ) {
         match (builtin, args) {
             (Builtin::ClockSample, [value, clock @ ..]) => {
                 self.clocked.push((node, origin));
@@ -246,7 +275,12 @@ impl Graph<'_> {
         }
         let argument = self.node_of(value, origin);
         self.clocked.push((argument, origin));
-        self.relations.push(Relation { result, argument, operator, origin });
+        self.relations.push(Relation {
+            result,
+            argument,
+            operator,
+            origin,
+        });
     }
 
     /// The factor of `subSample` and `superSample`; `None` (also for 0) is inferred.
@@ -256,11 +290,19 @@ impl Graph<'_> {
             Some(0) => None,
             Some(factor) if factor > 0 => Ratio::new(i128::from(factor), 1),
             Some(factor) => {
-                self.error("clock-argument", origin, format!("the factor of a sub-clock must not be negative, it is {factor}"));
+                self.error(
+                    "clock-argument",
+                    origin,
+                    format!("the factor of a sub-clock must not be negative, it is {factor}"),
+                );
                 None
             }
             None => {
-                self.error("clock-argument", origin, "the factor of a sub-clock must be known at compile time");
+                self.error(
+                    "clock-argument",
+                    origin,
+                    "the factor of a sub-clock must be known at compile time",
+                );
                 None
             }
         }
@@ -289,7 +331,13 @@ impl Graph<'_> {
         })
     }
 
-    fn constructor(&mut self, node: usize, args: &[ExprId], origin: Origin, stack: &mut Vec<ExprId>) {
+    fn constructor(
+        &mut self,
+        node: usize,
+        args: &[ExprId],
+        origin: Origin,
+        stack: &mut Vec<ExprId>,
+    ) {
         let Some(&first) = args.first() else {
             return;
         };
@@ -300,13 +348,20 @@ impl Graph<'_> {
                     match self.solver_method(method) {
                         Some("") => {}
                         Some(method) => self.solvers.push((node, method.to_string())),
-                        None => self.error("clock-argument", origin, "the solver method must be known at compile time"),
+                        None => self.error(
+                            "clock-argument",
+                            origin,
+                            "the solver method must be known at compile time",
+                        ),
                     }
                 }
             }
             Base::Boolean => {
                 self.mark_continuous(first, origin);
-                let clock = BaseClock::Event { condition: first, start_interval: args.get(1).copied() };
+                let clock = BaseClock::Event {
+                    condition: first,
+                    start_interval: args.get(1).copied(),
+                };
                 self.definitions.push((node, clock, Ratio::ONE, origin));
             }
             Base::Integer => {
@@ -330,12 +385,21 @@ impl Graph<'_> {
             }
             Base::Real => {
                 if is_fixed(self.flat, first) {
-                    self.definitions.push((node, BaseClock::Interval(first), Ratio::ONE, origin));
+                    self.definitions
+                        .push((node, BaseClock::Interval(first), Ratio::ONE, origin));
                 } else {
-                    self.error("unsupported-feature", origin, "a clock with a variable interval is not supported");
+                    self.error(
+                        "unsupported-feature",
+                        origin,
+                        "a clock with a variable interval is not supported",
+                    );
                 }
             }
-            _ => self.error("clock-argument", origin, "this is not an argument of `Clock`"),
+            _ => self.error(
+                "clock-argument",
+                origin,
+                "this is not an argument of `Clock`",
+            ),
         }
     }
 
@@ -398,10 +462,14 @@ impl Graph<'_> {
                 && !std::mem::replace(&mut conflict[p], true)
             {
                 self.errors.push(
-                    Diagnostic::error("clock-conflict", origin.span, "a clocked and a continuous-time variable are mixed")
-                        .label("continuous-time here")
-                        .secondary(origins[p].span, "clocked here")
-                        .help("put `sample` or `hold` between them"),
+                    Diagnostic::error(
+                        "clock-conflict",
+                        origin.span,
+                        "a clocked and a continuous-time variable are mixed",
+                    )
+                    .label("continuous-time here")
+                    .secondary(origins[p].span, "clocked here")
+                    .help("put `sample` or `hold` between them"),
                 );
             }
         }
@@ -414,15 +482,29 @@ impl Graph<'_> {
         let relations: Vec<Relation> = self
             .relations
             .iter()
-            .filter_map(|r| Some(Relation { result: all[r.result]?, argument: all[r.argument]?, ..*r }))
+            .filter_map(|r| {
+                Some(Relation {
+                    result: all[r.result]?,
+                    argument: all[r.argument]?,
+                    ..*r
+                })
+            })
             .collect();
         let partition_of_equation = all[n_variables..n_variables + n_equations].to_vec();
         let partitions = self.solve_clocks(&all, &relations, &origins, &partition_of_equation);
-        let mut dependencies: Vec<(usize, usize)> =
-            relations.iter().filter(|r| r.result != r.argument).map(|r| (r.result, r.argument)).collect();
+        let mut dependencies: Vec<(usize, usize)> = relations
+            .iter()
+            .filter(|r| r.result != r.argument)
+            .map(|r| (r.result, r.argument))
+            .collect();
         dependencies.sort_unstable();
         dependencies.dedup();
-        Clocking { partitions, partition_of_equation, partition_of_variable: all[..n_variables].to_vec(), dependencies }
+        Clocking {
+            partitions,
+            partition_of_equation,
+            partition_of_variable: all[..n_variables].to_vec(),
+            dependencies,
+        }
     }
 
     /// Follows the relations from the clock constructors.
@@ -439,14 +521,25 @@ impl Graph<'_> {
             let Some(p) = all[node] else {
                 continue;
             };
-            let base = bases.iter().position(|&known| known == clock).unwrap_or_else(|| {
-                bases.push(clock);
-                bases.len() - 1
-            });
-            let value = ClockValue { base, period, start: Ratio::ZERO };
+            let base = bases
+                .iter()
+                .position(|&known| known == clock)
+                .unwrap_or_else(|| {
+                    bases.push(clock);
+                    bases.len() - 1
+                });
+            let value = ClockValue {
+                base,
+                period,
+                start: Ratio::ZERO,
+            };
             match values[p] {
                 Some(other) if other != value => {
-                    self.error("clock-mismatch", origin, "one clocked partition has two different clocks");
+                    self.error(
+                        "clock-mismatch",
+                        origin,
+                        "one clocked partition has two different clocks",
+                    );
                 }
                 _ => values[p] = Some(value),
             }
@@ -482,7 +575,8 @@ impl Graph<'_> {
             }
         }
         for relation in relations {
-            if let (Some(result), Some(argument)) = (values[relation.result], values[relation.argument])
+            if let (Some(result), Some(argument)) =
+                (values[relation.result], values[relation.argument])
                 && !fits(relation.operator, result, argument)
             {
                 self.error(
@@ -497,62 +591,125 @@ impl Graph<'_> {
         }
         let mut partitions = Vec::with_capacity(origins.len());
         for (p, &origin) in origins.iter().enumerate() {
-            let used = partition_of_equation
-                .iter()
-                .zip(&self.flat.equations)
-                .any(|(&partition, equation)| partition == Some(p) && self.flat.ir.base(equation.lhs) != Base::Clock);
+            let used = partition_of_equation.iter().zip(&self.flat.equations).any(
+                |(&partition, equation)| {
+                    partition == Some(p) && self.flat.ir.base(equation.lhs) != Base::Clock
+                },
+            );
             let timing = match values[p] {
                 Some(value) => self.timing(value, bases[value.base], used, origin),
                 None => {
                     if used && self.errors.is_empty() {
                         self.errors.push(
-                            Diagnostic::error("no-clock", origin.span, "no clock is stated for these clocked equations")
-                                .help("give one, as in `sample(u, Clock(1, 10))`"),
+                            Diagnostic::error(
+                                "no-clock",
+                                origin.span,
+                                "no clock is stated for these clocked equations",
+                            )
+                            .help("give one, as in `sample(u, Clock(1, 10))`"),
                         );
                     }
                     // Never ticks; only for partitions without equations, or after an error.
-                    let value = ClockValue { base: 0, period: Ratio::ONE, start: Ratio::ZERO };
+                    let value = ClockValue {
+                        base: 0,
+                        period: Ratio::ONE,
+                        start: Ratio::ZERO,
+                    };
                     self.timing(value, BaseClock::Seconds, false, origin)
                 }
             };
-            partitions.push(Partition { timing, solver: solvers[p].take(), origin });
+            partitions.push(Partition {
+                timing,
+                solver: solvers[p].take(),
+                origin,
+            });
         }
         partitions
     }
 
     fn timing(&mut self, value: ClockValue, base: BaseClock, used: bool, origin: Origin) -> Timing {
         if value.start.is_negative() {
-            self.error("clock-mismatch", origin, "`backSample` makes the clock tick before its base clock");
+            self.error(
+                "clock-mismatch",
+                origin,
+                "`backSample` makes the clock tick before its base clock",
+            );
         }
         let (period, shift) = (value.period, value.start);
         let (kind, start_interval) = match base {
-            BaseClock::Seconds => (ClockKind::Periodic { period: period.into(), shift: shift.into() }, None),
-            BaseClock::Interval(interval) => {
-                (ClockKind::PeriodicReal { interval, factor: period.into(), shift: shift.into() }, None)
-            }
-            BaseClock::Event { condition, start_interval } => {
+            BaseClock::Seconds => (
+                ClockKind::Periodic {
+                    period: period.into(),
+                    shift: shift.into(),
+                },
+                None,
+            ),
+            BaseClock::Interval(interval) => (
+                ClockKind::PeriodicReal {
+                    interval,
+                    factor: period.into(),
+                    shift: shift.into(),
+                },
+                None,
+            ),
+            BaseClock::Event {
+                condition,
+                start_interval,
+            } => {
                 if used && (period != Ratio::ONE || shift != Ratio::ZERO) {
                     if period.is_integer() && shift.is_integer() {
-                        self.error("unsupported-feature", origin, "sub-clocks of an event clock are not supported");
+                        self.error(
+                            "unsupported-feature",
+                            origin,
+                            "sub-clocks of an event clock are not supported",
+                        );
                     } else {
-                        self.error("clock-mismatch", origin, "an event clock cannot be made faster or shifted by parts of a tick");
+                        self.error(
+                            "clock-mismatch",
+                            origin,
+                            "an event clock cannot be made faster or shifted by parts of a tick",
+                        );
                     }
                 }
                 (ClockKind::Event { condition }, start_interval)
             }
         };
-        Timing { kind, value, start_interval }
+        Timing {
+            kind,
+            value,
+            start_interval,
+        }
     }
 }
 
 /// The clock of the result from the clock of the argument.
 fn forwards(operator: Operator, argument: ClockValue) -> Option<ClockValue> {
-    let ClockValue { base, period, start } = argument;
+    let ClockValue {
+        base,
+        period,
+        start,
+    } = argument;
     Some(match operator {
-        Operator::Sub(factor) => ClockValue { base, period: period.mul(factor?)?, start },
-        Operator::Super(factor) => ClockValue { base, period: period.div(factor?)?, start },
-        Operator::Shift(shift) => ClockValue { base, period, start: start.add(shift.mul(period)?)? },
-        Operator::Back(shift) => ClockValue { base, period, start: start.sub(shift.mul(period)?)? },
+        Operator::Sub(factor) => ClockValue {
+            base,
+            period: period.mul(factor?)?,
+            start,
+        },
+        Operator::Super(factor) => ClockValue {
+            base,
+            period: period.div(factor?)?,
+            start,
+        },
+        Operator::Shift(shift) => ClockValue {
+            base,
+            period,
+            start: start.add(shift.mul(period)?)?,
+        },
+        Operator::Back(shift) => ClockValue {
+            base,
+            period,
+            start: start.sub(shift.mul(period)?)?,
+        },
         Operator::NoClock => return None,
     })
 }
@@ -573,11 +730,18 @@ fn fits(operator: Operator, result: ClockValue, argument: ClockValue) -> bool {
     if result.base != argument.base {
         return false;
     }
-    let whole = |slow: Ratio, fast: Ratio| slow.div(fast).is_some_and(|factor| factor.is_integer() && factor.is_positive());
+    let whole = |slow: Ratio, fast: Ratio| {
+        slow.div(fast)
+            .is_some_and(|factor| factor.is_integer() && factor.is_positive())
+    };
     match operator {
         Operator::NoClock => true,
-        Operator::Sub(None) => result.start == argument.start && whole(result.period, argument.period),
-        Operator::Super(None) => result.start == argument.start && whole(argument.period, result.period),
+        Operator::Sub(None) => {
+            result.start == argument.start && whole(result.period, argument.period)
+        }
+        Operator::Super(None) => {
+            result.start == argument.start && whole(argument.period, result.period)
+        }
         _ => forwards(operator, argument) == Some(result),
     }
 }

@@ -53,7 +53,13 @@ pub(super) fn evaluation_order(
 }
 
 fn variables_of(flat: &FlatModel, clocking: &Clocking, partition: usize) -> Vec<VarId> {
-    let of = |var: VarId| clocking.partition_of_variable.get(var.0 as usize).copied().flatten();
+    let of = |var: VarId| {
+        clocking
+            .partition_of_variable
+            .get(var.0 as usize)
+            .copied()
+            .flatten()
+    };
     flat.variables
         .iter()
         .filter(|(var, variable)| variable.base != Base::Clock && of(*var) == Some(partition))
@@ -71,14 +77,26 @@ struct Unit {
     reads: Vec<VarId>,
 }
 
-fn pieces_by_equation(flat: &FlatModel, clocking: &Clocking, equations: &[Vec<Equation>]) -> Result<Vec<Piece>, Box<Diagnostic>> {
+fn pieces_by_equation(
+    flat: &FlatModel,
+    clocking: &Clocking,
+    equations: &[Vec<Equation>],
+) -> Result<Vec<Piece>, Box<Diagnostic>> {
     let mut units = Vec::new();
     for (partition, equations) in equations.iter().enumerate() {
         for (index, equation) in equations.iter().enumerate() {
             let reads = current_variables(flat, clocking, equation);
-            let own =
-                reads.iter().copied().filter(|var| clocking.partition_of_variable[var.0 as usize] == Some(partition)).collect();
-            units.push(Unit { partition, index, own, reads });
+            let own = reads
+                .iter()
+                .copied()
+                .filter(|var| clocking.partition_of_variable[var.0 as usize] == Some(partition))
+                .collect();
+            units.push(Unit {
+                partition,
+                index,
+                own,
+                reads,
+            });
         }
     }
     let Some(solved_for) = matched(&units) else {
@@ -89,11 +107,21 @@ fn pieces_by_equation(flat: &FlatModel, clocking: &Clocking, equations: &[Vec<Eq
             "the clocked equations do not determine all clocked variables",
         )));
     };
-    let defined_by: FxHashMap<VarId, usize> = solved_for.iter().enumerate().map(|(unit, &var)| (var, unit)).collect();
+    let defined_by: FxHashMap<VarId, usize> = solved_for
+        .iter()
+        .enumerate()
+        .map(|(unit, &var)| (var, unit))
+        .collect();
     let needs: Vec<Vec<usize>> = units
         .iter()
         .enumerate()
-        .map(|(k, unit)| unit.reads.iter().filter_map(|var| defined_by.get(var).copied()).filter(|&j| j != k).collect())
+        .map(|(k, unit)| {
+            unit.reads
+                .iter()
+                .filter_map(|var| defined_by.get(var).copied())
+                .filter(|&j| j != k)
+                .collect()
+        })
         .collect();
     let mut pieces: Vec<Piece> = Vec::new();
     for component in components(&needs) {
@@ -109,13 +137,23 @@ fn pieces_by_equation(flat: &FlatModel, clocking: &Clocking, equations: &[Vec<Eq
                 .help("use `previous` to break the loop"),
             ));
         }
-        let fresh = pieces.last().is_none_or(|piece| piece.partition != partition);
+        let fresh = pieces
+            .last()
+            .is_none_or(|piece| piece.partition != partition);
         if fresh {
-            pieces.push(Piece { partition, equations: Vec::new(), variables: Vec::new() });
+            pieces.push(Piece {
+                partition,
+                equations: Vec::new(),
+                variables: Vec::new(),
+            });
         }
         if let Some(piece) = pieces.last_mut() {
-            piece.equations.extend(component.iter().map(|&k| units[k].index));
-            piece.variables.extend(component.iter().map(|&k| solved_for[k]));
+            piece
+                .equations
+                .extend(component.iter().map(|&k| units[k].index));
+            piece
+                .variables
+                .extend(component.iter().map(|&k| solved_for[k]));
         }
     }
     Ok(pieces)
@@ -129,16 +167,32 @@ fn current_variables(flat: &FlatModel, clocking: &Clocking, equation: &Equation)
         match flat.ir.expr(id) {
             Expr::Var(var) => found.push(*var),
             Expr::VarArray(first) => {
-                let n = flat.ir.ty(id).known_dims().map_or(0, |dims| dims.iter().product::<usize>() as u32);
+                let n = flat
+                    .ir
+                    .ty(id)
+                    .known_dims()
+                    .map_or(0, |dims| dims.iter().product::<usize>() as u32);
                 found.extend((0..n).map(|k| VarId(first.0 + k)));
             }
-            Expr::Builtin(Builtin::Previous | Builtin::Pre | Builtin::Interval | Builtin::FirstTick | Builtin::Clock, _) => {}
+            Expr::Builtin(
+                Builtin::Previous
+                | Builtin::Pre
+                | Builtin::Interval
+                | Builtin::FirstTick
+                | Builtin::Clock,
+                _,
+            ) => {}
             _ => flat.ir.for_each_child(id, |child| stack.push(child)),
         }
     }
     found.retain(|var| {
         flat.variables[*var].base != Base::Clock
-            && clocking.partition_of_variable.get(var.0 as usize).copied().flatten().is_some()
+            && clocking
+                .partition_of_variable
+                .get(var.0 as usize)
+                .copied()
+                .flatten()
+                .is_some()
     });
     found.sort_unstable();
     found.dedup();

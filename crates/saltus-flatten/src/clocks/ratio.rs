@@ -20,24 +20,37 @@ impl Ratio {
         }
         let divisor = gcd(num.unsigned_abs(), den.unsigned_abs());
         let divisor = i128::try_from(divisor).ok()? * den.signum();
-        Some(Ratio { num: i64::try_from(num / divisor).ok()?, den: i64::try_from(den / divisor).ok()? })
+        Some(Ratio {
+            num: i64::try_from(num / divisor).ok()?,
+            den: i64::try_from(den / divisor).ok()?,
+        })
     }
 
     pub(super) fn add(self, other: Ratio) -> Option<Ratio> {
-        let num = i128::from(self.num) * i128::from(other.den) + i128::from(other.num) * i128::from(self.den);
+        let num = i128::from(self.num) * i128::from(other.den)
+            + i128::from(other.num) * i128::from(self.den);
         Ratio::new(num, i128::from(self.den) * i128::from(other.den))
     }
 
     pub(super) fn sub(self, other: Ratio) -> Option<Ratio> {
-        self.add(Ratio { num: other.num.checked_neg()?, den: other.den })
+        self.add(Ratio {
+            num: other.num.checked_neg()?,
+            den: other.den,
+        })
     }
 
     pub(super) fn mul(self, other: Ratio) -> Option<Ratio> {
-        Ratio::new(i128::from(self.num) * i128::from(other.num), i128::from(self.den) * i128::from(other.den))
+        Ratio::new(
+            i128::from(self.num) * i128::from(other.num),
+            i128::from(self.den) * i128::from(other.den),
+        )
     }
 
     pub(super) fn div(self, other: Ratio) -> Option<Ratio> {
-        Ratio::new(i128::from(self.num) * i128::from(other.den), i128::from(self.den) * i128::from(other.num))
+        Ratio::new(
+            i128::from(self.num) * i128::from(other.den),
+            i128::from(self.den) * i128::from(other.num),
+        )
     }
 
     pub(super) fn is_integer(self) -> bool {
@@ -59,13 +72,20 @@ impl Ratio {
 
 impl From<Ratio> for Rational {
     fn from(ratio: Ratio) -> Rational {
-        Rational { num: ratio.num, den: ratio.den }
+        Rational {
+            num: ratio.num,
+            den: ratio.den,
+        }
     }
 }
 
 impl std::fmt::Display for Ratio {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.den == 1 { write!(f, "{}", self.num) } else { write!(f, "{}/{}", self.num, self.den) }
+        if self.den == 1 {
+            write!(f, "{}", self.num)
+        } else {
+            write!(f, "{}/{}", self.num, self.den)
+        }
     }
 }
 
@@ -82,10 +102,18 @@ mod tests {
 
     #[test]
     fn arithmetic_keeps_lowest_terms() {
-        let third = Ratio::new(2, -6).and_then(|r| r.mul(Ratio::new(-1, 1)?)).expect("fits");
+        let third = Ratio::new(2, -6)
+            .and_then(|r| r.mul(Ratio::new(-1, 1)?))
+            .expect("fits");
         assert_eq!(third, Ratio::new(1, 3).expect("fits"));
-        assert_eq!(third.add(third).and_then(|r| r.add(third)), Some(Ratio::ONE));
+        assert_eq!(
+            third.add(third).and_then(|r| r.add(third)),
+            Some(Ratio::ONE)
+        );
         assert_eq!(third.div(Ratio::ZERO), None);
-        assert_eq!(Ratio::new(i128::from(i64::MAX), 1).and_then(|r| r.add(Ratio::ONE)), None);
+        assert_eq!(
+            Ratio::new(i128::from(i64::MAX), 1).and_then(|r| r.add(Ratio::ONE)),
+            None
+        );
     }
 }

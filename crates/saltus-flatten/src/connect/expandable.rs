@@ -68,7 +68,9 @@ impl<'a> Flattener<'a> {
         let mut pending = std::mem::take(&mut self.sections.pending_expandable);
         let mut sizes = MemberSizes::default();
         for connect in &pending {
-            let size = sizes.entry(connect.key()).or_insert_with(|| vec![0; connect.subs.len()]);
+            let size = sizes
+                .entry(connect.key())
+                .or_insert_with(|| vec![0; connect.subs.len()]);
             for (dim, &sub) in size.iter_mut().zip(&connect.subs) {
                 *dim = (*dim).max(sub as usize);
             }
@@ -111,9 +113,15 @@ impl<'a> Flattener<'a> {
                 Diagnostic::error(
                     "undeclared-bus-member",
                     connect.span,
-                    format!("`{}` has no member `{}` to connect", self.insts[connect.bus].path, member.join(".")),
+                    format!(
+                        "`{}` has no member `{}` to connect",
+                        self.insts[connect.bus].path,
+                        member.join(".")
+                    ),
                 )
-                .help("one end of a connect must be declared, or added to the bus by another connect"),
+                .help(
+                    "one end of a connect must be declared, or added to the bus by another connect",
+                ),
             ));
         }
         self.drop_absent_members(&busses)
@@ -157,7 +165,12 @@ impl<'a> Flattener<'a> {
     }
 
     /// Adds the member of a pending connect if the bus that is to have it exists by now.
-    fn resolve_pending(&mut self, busses: &mut Busses, sizes: &MemberSizes, pending: &PendingExpandable) -> Res<bool> {
+    fn resolve_pending(
+        &mut self,
+        busses: &mut Busses,
+        sizes: &MemberSizes,
+        pending: &PendingExpandable,
+    ) -> Res<bool> {
         let Some((&last, path)) = pending.member.split_last() else {
             return Ok(false);
         };
@@ -178,7 +191,13 @@ impl<'a> Flattener<'a> {
             let added = self.add_member_like(bus, last, pending.other.inst)?;
             if self.insts[added].builtin.is_some() {
                 if !pending.subs.is_empty() {
-                    self.insts[added].dims = Some(sizes.get(&pending.key()).cloned().unwrap_or_default().into());
+                    self.insts[added].dims = Some(
+                        sizes
+                            .get(&pending.key())
+                            .cloned()
+                            .unwrap_or_default()
+                            .into(),
+                    );
                 } else if !pending.whole {
                     self.insts[added].dims = Some([].into());
                 }
@@ -187,7 +206,10 @@ impl<'a> Flattener<'a> {
                     Diagnostic::error(
                         "unsupported-feature",
                         pending.span,
-                        format!("adding an array of connectors to `{}` is not supported", self.insts[bus].path),
+                        format!(
+                            "adding an array of connectors to `{}` is not supported",
+                            self.insts[bus].path
+                        ),
                     )
                     .help(format!("declare `{last}` in the expandable connector")),
                 ));
@@ -198,7 +220,10 @@ impl<'a> Flattener<'a> {
             return Err(Box::new(Diagnostic::error(
                 "connector-mismatch",
                 pending.span,
-                format!("`{}.{last}` has no element with these subscripts", self.insts[bus].path),
+                format!(
+                    "`{}.{last}` has no element with these subscripts",
+                    self.insts[bus].path
+                ),
             )));
         };
         self.note_connect(busses, member.0, pending.other.inst, pending.span)?;
@@ -211,8 +236,15 @@ impl<'a> Flattener<'a> {
             let outside = self.is_outside(pending.bus, pending.within);
             self.graph.links.push(Link {
                 within: pending.within,
-                a: ConnectorEnd { inst: member.0, offset: member.1 + k, outside },
-                b: ConnectorEnd { offset: pending.other.offset + k, ..pending.other },
+                a: ConnectorEnd {
+                    inst: member.0,
+                    offset: member.1 + k,
+                    outside,
+                },
+                b: ConnectorEnd {
+                    offset: pending.other.offset + k,
+                    ..pending.other
+                },
                 span: pending.span,
             });
         }
@@ -238,7 +270,9 @@ impl<'a> Flattener<'a> {
                 let range = self.var(*inst).ok()?;
                 flat_index(&range.dims).map(|index| (*inst, index as u32))
             }
-            Child::Array { dims, elems } | Child::OuterArray { dims, elems } => flat_index(dims).map(|index| (elems[index], 0)),
+            Child::Array { dims, elems } | Child::OuterArray { dims, elems } => {
+                flat_index(dims).map(|index| (elems[index], 0))
+            }
             Child::Absent | Child::Class(_) | Child::InProgress => None,
         }
     }
@@ -260,17 +294,23 @@ impl<'a> Flattener<'a> {
         self.elaborate(inst)?;
         let inst = &self.insts[inst];
         Ok(inst.expandable_added.contains(&name)
-            || inst.elements.get(&name).is_some_and(|e| matches!(e.kind, ElementKind::Component(_))))
+            || inst
+                .elements
+                .get(&name)
+                .is_some_and(|e| matches!(e.kind, ElementKind::Component(_))))
     }
 
     /// Gives `to` every present member of `from`.
     fn augment(&mut self, busses: &mut Busses, from: InstId, to: InstId) -> Res<bool> {
         let span = self.insts[to].span;
         let mut changed = false;
-        for name in self.component_names(from)? {
+        for name in self.member_names(from)? {
             let child = self.child(from, name, span)?;
-            let members: Vec<InstId> =
-                instances(&child).iter().copied().filter(|member| busses.present.contains(member)).collect();
+            let members: Vec<InstId> = instances(&child)
+                .iter()
+                .copied()
+                .filter(|member| busses.present.contains(member))
+                .collect();
             let Some(&like) = members.first() else {
                 continue;
             };
@@ -309,7 +349,7 @@ impl<'a> Flattener<'a> {
                 continue;
             }
             let span = self.insts[bus].span;
-            for name in self.component_names(bus)? {
+            for name in self.member_names(bus)? {
                 let child = self.child(bus, name, span)?;
                 let members = instances(&child);
                 let used = members.iter().any(|member| {

@@ -5,11 +5,11 @@
 //! connects, joining two trees unless both have a definite root. What closes a loop is broken: its connect gives
 //! `0 = equalityConstraint(a, b)` instead of equalities.
 
-use crate::core::{Child, Flattener, InstId, OverconstrainedFact, Res};
+use crate::core::{Child, Flattener, Found, InstId, OverconstrainedFact, Res};
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 use saltus_ir::flat::Equation;
-use saltus_ir::{Base, Dim, Expr, ExprId, Type, TypeId};
+use saltus_ir::{Base, Dim, Expr, ExprId, FuncId, Type, TypeId};
 use saltus_syntax::{Diagnostic, Name, Span};
 use std::collections::VecDeque;
 
@@ -120,9 +120,13 @@ impl<'a> Flattener<'a> {
         }
         let (ta, tb) = (forest.find(ka), forest.find(kb));
         let message = if ta == tb {
-            format!("`Connections.branch` statements close a loop at `{}` and `{}`", self.insts[a].path, self.insts[b].path)
+            format!(
+                "`Connections.branch` statements close a loop at `{}` and `{}`",
+                self.insts[a].path, self.insts[b].path
+            )
         } else {
-            let name = |root: Option<InstId>| root.map_or(Name::new(""), |root| self.insts[root].path);
+            let name =
+                |root: Option<InstId>| root.map_or(Name::new(""), |root| self.insts[root].path);
             format!(
                 "`Connections.branch` statements join the roots `{}` and `{}`",
                 name(forest.root[ta]),
@@ -176,8 +180,12 @@ impl<'a> Flattener<'a> {
 
     /// Distances from the roots, breadth first.
     fn measure_levels(&mut self, forest: &Forest) {
-        let mut queue: VecDeque<(usize, u32)> =
-            forest.index.iter().filter(|(inst, _)| self.graph.roots.contains(*inst)).map(|(_, &k)| (k, 0)).collect();
+        let mut queue: VecDeque<(usize, u32)> = forest
+            .index
+            .iter()
+            .filter(|(inst, _)| self.graph.roots.contains(*inst))
+            .map(|(_, &k)| (k, 0))
+            .collect();
         while let Some((k, level)) = queue.pop_front() {
             let Some((&inst, _)) = forest.index.get_index(k) else {
                 continue;
@@ -198,15 +206,22 @@ impl<'a> Flattener<'a> {
     /// `Connections.rooted(inst)`: nearer to the root than the other end of its branch.
     pub fn rooted(&self, inst: InstId) -> bool {
         let level = |inst: InstId| self.graph.levels.get(&inst).copied();
-        let other = self.sections.overconstrained.iter().find_map(|fact| match *fact {
-            OverconstrainedFact::Branch { a, b } if a == inst => Some(b),
-            _ => None,
-        });
-        let other = other.or_else(|| {
-            self.sections.overconstrained.iter().find_map(|fact| match *fact {
-                OverconstrainedFact::Branch { a, b } if b == inst => Some(a),
+        let other = self
+            .sections
+            .overconstrained
+            .iter()
+            .find_map(|fact| match *fact {
+                OverconstrainedFact::Branch { a, b } if a == inst => Some(b),
                 _ => None,
-            })
+            });
+        let other = other.or_else(|| {
+            self.sections
+                .overconstrained
+                .iter()
+                .find_map(|fact| match *fact {
+                    OverconstrainedFact::Branch { a, b } if b == inst => Some(a),
+                    _ => None,
+                })
         });
         match (level(inst), other.and_then(level)) {
             (Some(here), Some(there)) => here < there,
@@ -216,11 +231,28 @@ impl<'a> Flattener<'a> {
 
     /// `cardinality(inst)`: in how many connects the connector occurs.
     pub fn cardinality(&self, inst: InstId) -> i64 {
-        self.graph.cardinality.get(&inst).copied().unwrap_or_default()
+        self.graph
+            .cardinality
+            .get(&inst)
+            .copied()
+            .unwrap_or_default()
     }
 
     pub(super) fn is_overdetermined(&self, inst: InstId) -> bool {
-        self.insts[inst].elements.contains_key(&Name::new(EQUALITY_CONSTRAINT))
+        self.insts[inst]
+            .elements
+            .contains_key(&Name::new(EQUALITY_CONSTRAINT))
+    }
+
+    /// The function `equalityConstraint` of the class of an overdetermined instance.
+    fn equality_constraint(&mut self, inst: InstId, span: Span) -> Res<FuncId> {
+        if let Some(Found::Class(class)) =
+            self.inst_member(inst, Name::new(EQUALITY_CONSTRAINT), span)?
+        {
+            let function = self.class_inst(&class)?;
+            return self.function_of_inst(function);
+        }
+        Err(self.wrong_argument(inst, span))
     }
 
     /// `0 = equalityConstraint(a, b)` for a broken connect, scalar by scalar.
@@ -238,28 +270,39 @@ impl<'a> Flattener<'a> {
                 "`equalityConstraint` must have two inputs and one output",
             )));
         };
-        let (ty1, ty2, ty) = (self.ir.locals[r1].ty, self.ir.locals[r2].ty, self.ir.locals[output].ty);
+        let (ty1, ty2, ty) = (
+            self.ir.locals[r1].ty,
+            self.ir.locals[r2].ty,
+            self.ir.locals[output].ty,
+        );
         let a = self.value_of_type(edge.a, ty1, link.span)?;
         let b = self.value_of_type(edge.b, ty2, link.span)?;
-        let call = self.ir.add(Expr::Call { function, args: Box::new([a, b]) }, ty);
+        let call = self.ir.add(
+            Expr::Call {
+                function,
+                args: Box::new([a, b]),
+            },
+            ty,
+        );
         let zero = self.ir.real(0.0);
         let origin = self.origin_in(link.within, link.span);
-        let result = self.ir.type_of_id(ty).clone();
-        if result.is_scalar() {
-            self.sections.equations.push(Equation { lhs: call, rhs: zero, origin });
-            return Ok(());
-        }
-        let Some(dims) = result.known_dims() else {
-            return Err(Box::new(Diagnostic::error(
-                "wrong-equality-constraint",
-                self.ir.functions[function].span,
-                "the size of the result of `equalityConstraint` is not known",
-            )));
-        };
-        for index in 0..dims.iter().product::<usize>() as u32 {
-            let lhs = self.ir.add_scalar(Expr::Leaf { of: call, index }, result.base);
-            self.sections.equations.push(Equation { lhs, rhs: zero, origin });
-        }
+        let residues = saltus_ir::scalar::scalarize(&mut self.ir, call).map_err(|error| {
+            Box::new(
+                Diagnostic::error(
+                    "wrong-equality-constraint",
+                    link.span,
+                    format!("`equalityConstraint` cannot be used: {error}"),
+                )
+                .secondary(self.ir.functions[function].span, "declared here"),
+            )
+        })?;
+        self.sections
+            .equations
+            .extend(residues.into_iter().map(|lhs| Equation {
+                lhs,
+                rhs: zero,
+                origin,
+            }));
         Ok(())
     }
 
@@ -270,11 +313,17 @@ impl<'a> Flattener<'a> {
             if !dims.is_empty() {
                 return Err(self.wrong_argument(inst, span));
             }
-            let fields: Vec<(Name, TypeId)> = self.ir.records[record].fields.iter().map(|f| (f.name, f.ty)).collect();
+            let fields: Vec<(Name, TypeId)> = self.ir.records[record]
+                .fields
+                .iter()
+                .map(|f| (f.name, f.ty))
+                .collect();
             let mut values = Vec::with_capacity(fields.len());
             for (name, field_ty) in fields {
                 let value = match self.child(inst, name, span)? {
-                    Child::One(member) | Child::Outer(member) => self.value_of_type(member, field_ty, span)?,
+                    Child::One(member) | Child::Outer(member) => {
+                        self.value_of_type(member, field_ty, span)?
+                    }
                     Child::Array { elems, .. } | Child::OuterArray { elems, .. } => {
                         let field = self.ir.type_of_id(field_ty).clone();
                         let [_] = field.dims[..] else {
@@ -288,26 +337,38 @@ impl<'a> Flattener<'a> {
                         let ty = Type::array(field.base, &[items.len()]);
                         self.ir.add_typed(Expr::Array(items.into()), ty)
                     }
-                    Child::Absent | Child::Class(_) | Child::InProgress => return Err(self.wrong_argument(inst, span)),
+                    Child::Absent | Child::Class(_) | Child::InProgress => {
+                        return Err(self.wrong_argument(inst, span));
+                    }
                 };
                 values.push(value);
             }
             let ty = self.ir.intern_type(Type::scalar(base));
-            return Ok(self.ir.add(Expr::Record { record, fields: values.into() }, ty));
+            return Ok(self.ir.add(
+                Expr::Record {
+                    record,
+                    fields: values.into(),
+                },
+                ty,
+            ));
         }
         let range = self.var(inst)?;
         let fits = dims.len() == range.dims.len()
-            && dims.iter().zip(range.dims.iter()).all(|(dim, &n)| match dim {
-                Dim::Known(known) => *known as usize == n,
-                Dim::Unknown => true,
-            });
+            && dims
+                .iter()
+                .zip(range.dims.iter())
+                .all(|(dim, &n)| match dim {
+                    Dim::Known(known) => *known as usize == n,
+                    Dim::Unknown => true,
+                });
         if range.base != base || !fits {
             return Err(self.wrong_argument(inst, span));
         }
         Ok(if dims.is_empty() {
             self.ir.add_scalar(Expr::Var(range.first), base)
         } else {
-            self.ir.add_typed(Expr::VarArray(range.first), Type::array(base, &range.dims))
+            self.ir
+                .add_typed(Expr::VarArray(range.first), Type::array(base, &range.dims))
         })
     }
 
@@ -315,7 +376,10 @@ impl<'a> Flattener<'a> {
         Box::new(Diagnostic::error(
             "wrong-equality-constraint",
             span,
-            format!("`{}` does not fit the inputs of its function `equalityConstraint`", self.insts[inst].path),
+            format!(
+                "`{}` does not fit the inputs of its function `equalityConstraint`",
+                self.insts[inst].path
+            ),
         ))
     }
 }

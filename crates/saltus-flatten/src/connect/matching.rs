@@ -53,7 +53,10 @@ impl<'a> Flattener<'a> {
     pub(super) fn match_connects(&mut self) -> Res<()> {
         let n_taken = self.graph.n_taken;
         self.graph.n_taken = self.sections.connects.len();
-        for &Connect { within, a, b, span, .. } in &self.sections.connects[n_taken..] {
+        for &Connect {
+            within, a, b, span, ..
+        } in &self.sections.connects[n_taken..]
+        {
             self.graph.links.push(Link { within, a, b, span });
         }
         for k in self.graph.n_matched..self.graph.links.len() {
@@ -63,7 +66,11 @@ impl<'a> Flattener<'a> {
                 *self.graph.cardinality.entry(end.inst).or_insert(0) += 1;
                 self.require_connector(k, end.inst)?;
             }
-            let matching = Matching { link: k, a_outside: a.outside, b_outside: b.outside };
+            let matching = Matching {
+                link: k,
+                a_outside: a.outside,
+                b_outside: b.outside,
+            };
             self.elaborate(a.inst)?;
             self.elaborate(b.inst)?;
             if self.insts[a.inst].builtin.is_some() && self.insts[b.inst].builtin.is_some() {
@@ -96,45 +103,84 @@ impl<'a> Flattener<'a> {
     }
 
     /// Records an optional edge of the virtual connection graph if both instances are of an overdetermined type.
-    fn graph_edge(&mut self, matching: Matching, a: InstId, b: InstId, edge: Option<usize>) -> Option<usize> {
+    fn graph_edge(
+        &mut self,
+        matching: Matching,
+        a: InstId,
+        b: InstId,
+        edge: Option<usize>,
+    ) -> Option<usize> {
         if edge.is_some() || !(self.is_overdetermined(a) && self.is_overdetermined(b)) {
             return edge;
         }
         let state: &mut GraphResult = &mut self.graph;
-        state.edges.push(Edge { a, b, link: matching.link, fate: Fate::Kept });
+        state.edges.push(Edge {
+            a,
+            b,
+            link: matching.link,
+            fate: Fate::Kept,
+        });
         Some(state.edges.len() - 1)
     }
 
-    fn match_instances(&mut self, matching: Matching, a: InstId, b: InstId, edge: Option<usize>, depth: u32) -> Res<()> {
+    fn match_instances(
+        &mut self,
+        matching: Matching,
+        a: InstId,
+        b: InstId,
+        edge: Option<usize>,
+        depth: u32,
+    ) -> Res<()> {
         if depth > DEPTH_MAX {
-            return Err(self.mismatch(matching, a, b, format!("connectors are nested more than {DEPTH_MAX} deep")));
+            return Err(self.mismatch(
+                matching,
+                a,
+                b,
+                format!("connectors are nested more than {DEPTH_MAX} deep"),
+            ));
         }
         self.elaborate(a)?;
         self.elaborate(b)?;
         let edge = self.graph_edge(matching, a, b, edge);
-        match (self.insts[a].builtin.is_some(), self.insts[b].builtin.is_some()) {
+        match (
+            self.insts[a].builtin.is_some(),
+            self.insts[b].builtin.is_some(),
+        ) {
             (true, true) => self.match_variables(matching, a, b, None, edge),
             (false, false) => self.match_members(matching, a, b, edge, depth),
             (true, false) => {
-                let text = format!("`{}` is a single variable, `{}` has members", self.insts[a].path, self.insts[b].path);
+                let text = format!(
+                    "`{}` is a single variable, `{}` has members",
+                    self.insts[a].path, self.insts[b].path
+                );
                 Err(self.mismatch(matching, a, b, text))
             }
             (false, true) => {
-                let text = format!("`{}` is a single variable, `{}` has members", self.insts[b].path, self.insts[a].path);
+                let text = format!(
+                    "`{}` is a single variable, `{}` has members",
+                    self.insts[b].path, self.insts[a].path
+                );
                 Err(self.mismatch(matching, a, b, text))
             }
         }
     }
 
-    fn match_members(&mut self, matching: Matching, a: InstId, b: InstId, edge: Option<usize>, depth: u32) -> Res<()> {
+    fn match_members(
+        &mut self,
+        matching: Matching,
+        a: InstId,
+        b: InstId,
+        edge: Option<usize>,
+        depth: u32,
+    ) -> Res<()> {
         let span = self.graph.links[matching.link].span;
-        let names = self.component_names(a)?;
-        for name in self.component_names(b)? {
+        let names = self.member_names(a)?;
+        for name in self.member_names(b)? {
             if !names.contains(&name) && !matches!(self.child(b, name, span)?, Child::Absent) {
                 return Err(self.missing_member(matching, a, b, name));
             }
         }
-        let in_b = self.component_names(b)?;
+        let in_b = self.member_names(b)?;
         for name in names {
             let child_a = self.child(a, name, span)?;
             if !in_b.contains(&name) {
@@ -150,11 +196,29 @@ impl<'a> Flattener<'a> {
                     self.match_instances(matching, *x, *y, edge, depth + 1)?;
                 }
                 (
-                    Child::Array { dims: dims_a, elems: elems_a } | Child::OuterArray { dims: dims_a, elems: elems_a },
-                    Child::Array { dims: dims_b, elems: elems_b } | Child::OuterArray { dims: dims_b, elems: elems_b },
+                    Child::Array {
+                        dims: dims_a,
+                        elems: elems_a,
+                    }
+                    | Child::OuterArray {
+                        dims: dims_a,
+                        elems: elems_a,
+                    },
+                    Child::Array {
+                        dims: dims_b,
+                        elems: elems_b,
+                    }
+                    | Child::OuterArray {
+                        dims: dims_b,
+                        elems: elems_b,
+                    },
                 ) => {
                     if dims_a != dims_b {
-                        let text = format!("`{name}` has size {} here and {} there", sizes(dims_a), sizes(dims_b));
+                        let text = format!(
+                            "`{name}` has size {} here and {} there",
+                            sizes(dims_a),
+                            sizes(dims_b)
+                        );
                         return Err(self.mismatch(matching, a, b, text));
                     }
                     for (&x, &y) in elems_a.iter().zip(elems_b.iter()) {
@@ -196,9 +260,10 @@ impl<'a> Flattener<'a> {
         }
         let offsets: Vec<(u32, u32)> = match offsets {
             Some(offsets) => vec![offsets],
-            None if range_a.dims == range_b.dims => {
-                (0..range_a.dims.iter().product::<usize>() as u32).map(|k| (k, k)).collect()
-            }
+            None if range_a.dims == range_b.dims => (0..range_a.dims.iter().product::<usize>()
+                as u32)
+                .map(|k| (k, k))
+                .collect(),
             None => {
                 let text = format!(
                     "`{}` has size {}, `{}` has size {}",
@@ -211,7 +276,11 @@ impl<'a> Flattener<'a> {
             }
         };
         for (offset_a, offset_b) in offsets {
-            let side = |first: VarId, offset, inst, outside| Side { var: VarId(first.0 + offset), inst, outside };
+            let side = |first: VarId, offset, inst, outside| Side {
+                var: VarId(first.0 + offset),
+                inst,
+                outside,
+            };
             self.graph.pairs.push(LeafPair {
                 a: side(range_a.first, offset_a, a, matching.a_outside),
                 b: side(range_b.first, offset_b, b, matching.b_outside),
@@ -226,7 +295,10 @@ impl<'a> Flattener<'a> {
     fn kind_of_pair(&self, matching: Matching, a: InstId, b: InstId) -> Res<Kind> {
         let (pa, pb) = (self.insts[a].prefixes, self.insts[b].prefixes);
         let differ = |what: &str| {
-            let text = format!("only one of `{}` and `{}` is {what}", self.insts[a].path, self.insts[b].path);
+            let text = format!(
+                "only one of `{}` and `{}` is {what}",
+                self.insts[a].path, self.insts[b].path
+            );
             Err(self.mismatch(matching, a, b, text))
         };
         let prefix = |p: ConnectionPrefix| match p {
@@ -235,7 +307,11 @@ impl<'a> Flattener<'a> {
             ConnectionPrefix::Stream => "a stream variable",
         };
         if pa.connection != pb.connection {
-            let named = if pa.connection == ConnectionPrefix::None { pb.connection } else { pa.connection };
+            let named = if pa.connection == ConnectionPrefix::None {
+                pb.connection
+            } else {
+                pa.connection
+            };
             return differ(prefix(named));
         }
         let fixed = |v: Variability| v <= Variability::Parameter;
@@ -245,7 +321,10 @@ impl<'a> Flattener<'a> {
         if fixed(pa.variability) {
             return Ok(Kind::Parameter);
         }
-        if pa.causality.is_some() != pb.causality.is_some() && !self.within_expandable(a) && !self.within_expandable(b) {
+        if pa.causality.is_some() != pb.causality.is_some()
+            && !self.within_expandable(a)
+            && !self.within_expandable(b)
+        {
             return differ("input or output");
         }
         Ok(match pa.connection {
@@ -272,7 +351,10 @@ impl<'a> Flattener<'a> {
         while let Some(parent) = self.insts[at].parent {
             if parent == within {
                 let name = self.insts[at].name;
-                return self.insts[within].elements.get(&name).is_some_and(|element| element.protected);
+                return self.insts[within]
+                    .elements
+                    .get(&name)
+                    .is_some_and(|element| element.protected);
             }
             at = parent;
         }
@@ -293,8 +375,17 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn missing_member(&self, matching: Matching, without: InstId, with: InstId, name: Name) -> Box<Diagnostic> {
-        let text = format!("`{}` has no member `{name}`, `{}` has", self.insts[without].path, self.insts[with].path);
+    fn missing_member(
+        &self,
+        matching: Matching,
+        without: InstId,
+        with: InstId,
+        name: Name,
+    ) -> Box<Diagnostic> {
+        let text = format!(
+            "`{}` has no member `{name}`, `{}` has",
+            self.insts[without].path, self.insts[with].path
+        );
         self.mismatch(matching, without, with, text)
     }
 
@@ -306,8 +397,14 @@ impl<'a> Flattener<'a> {
         );
         Box::new(
             Diagnostic::error("connector-mismatch", link.span, message)
-                .secondary(self.insts[a].span, format!("`{}` is declared here", self.insts[a].path))
-                .secondary(self.insts[b].span, format!("`{}` is declared here", self.insts[b].path)),
+                .secondary(
+                    self.insts[a].span,
+                    format!("`{}` is declared here", self.insts[a].path),
+                )
+                .secondary(
+                    self.insts[b].span,
+                    format!("`{}` is declared here", self.insts[b].path),
+                ),
         )
     }
 }

@@ -12,11 +12,19 @@ use saltus_ir::{Builtin, Expr, ExprId, Ir, Sub};
 
 /// Calls `f` on every expression of the collected equations, algorithms and asserts.
 pub(crate) fn for_each_root(sections: &mut Sections<'_>, f: &mut impl FnMut(&mut ExprId)) {
-    for equation in sections.equations.iter_mut().chain(&mut sections.initial_equations) {
+    for equation in sections
+        .equations
+        .iter_mut()
+        .chain(&mut sections.initial_equations)
+    {
         f(&mut equation.lhs);
         f(&mut equation.rhs);
     }
-    for branch in sections.whens.iter_mut().flat_map(|when| &mut when.branches) {
+    for branch in sections
+        .whens
+        .iter_mut()
+        .flat_map(|when| &mut when.branches)
+    {
         branch.conditions.iter_mut().for_each(&mut *f);
         for action in &mut branch.body {
             match action {
@@ -30,7 +38,11 @@ pub(crate) fn for_each_root(sections: &mut Sections<'_>, f: &mut impl FnMut(&mut
             }
         }
     }
-    for algorithm in sections.algorithms.iter_mut().chain(&mut sections.initial_algorithms) {
+    for algorithm in sections
+        .algorithms
+        .iter_mut()
+        .chain(&mut sections.initial_algorithms)
+    {
         in_statements(&mut algorithm.statements, f);
     }
     for assert in &mut sections.asserts {
@@ -48,10 +60,16 @@ pub(crate) fn in_statements(statements: &mut [Statement], f: &mut impl FnMut(&mu
                 f(value);
             }
             StatementKind::MultiAssign { targets, call } => {
-                targets.iter_mut().flatten().for_each(|target| in_target(target, f));
+                targets
+                    .iter_mut()
+                    .flatten()
+                    .for_each(|target| in_target(target, f));
                 f(call);
             }
-            StatementKind::If { branches, otherwise } => {
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
                 for (condition, body) in branches {
                     f(condition);
                     in_statements(body, f);
@@ -73,7 +91,9 @@ pub(crate) fn in_statements(statements: &mut [Statement], f: &mut impl FnMut(&mu
                 }
             }
             StatementKind::Break | StatementKind::Return => {}
-            StatementKind::Assert { condition, message, .. } => {
+            StatementKind::Assert {
+                condition, message, ..
+            } => {
                 f(condition);
                 f(message);
             }

@@ -146,7 +146,9 @@ impl<'a> Flattener<'a> {
     fn build_sets(&self) -> Sets {
         let mut sets = Sets::default();
         for pair in &self.graph.pairs {
-            let kept = pair.edge.is_none_or(|edge| self.graph.edges[edge].fate == Fate::Kept);
+            let kept = pair
+                .edge
+                .is_none_or(|edge| self.graph.edges[edge].fate == Fate::Kept);
             if kept && pair.kind != Kind::Parameter {
                 sets.join(pair);
             }
@@ -156,9 +158,25 @@ impl<'a> Flattener<'a> {
             if self.insts[inst].prefixes.connection != ConnectionPrefix::Flow {
                 continue;
             }
-            sets.node(Side { var, inst, outside: false }, Kind::Flow, None);
+            sets.node(
+                Side {
+                    var,
+                    inst,
+                    outside: false,
+                },
+                Kind::Flow,
+                None,
+            );
             if self.is_added_member(inst) {
-                sets.node(Side { var, inst, outside: true }, Kind::Flow, None);
+                sets.node(
+                    Side {
+                        var,
+                        inst,
+                        outside: true,
+                    },
+                    Kind::Flow,
+                    None,
+                );
             }
         }
         sets.close();
@@ -169,7 +187,10 @@ impl<'a> Flattener<'a> {
     fn is_added_member(&self, inst: InstId) -> bool {
         let mut at = inst;
         while let Some(parent) = self.insts[at].parent {
-            if self.insts[parent].expandable_added.contains(&self.insts[at].name) {
+            if self.insts[parent]
+                .expandable_added
+                .contains(&self.insts[at].name)
+            {
                 return true;
             }
             at = parent;
@@ -194,7 +215,11 @@ impl<'a> Flattener<'a> {
             // The same variable from inside and from outside, where an outer connector is its own inner.
             if rhs != reference {
                 let origin = self.origin_in(link.within, link.span);
-                self.sections.equations.push(Equation { lhs: reference, rhs, origin });
+                self.sections.equations.push(Equation {
+                    lhs: reference,
+                    rhs,
+                    origin,
+                });
             }
         }
         Ok(())
@@ -219,11 +244,18 @@ impl<'a> Flattener<'a> {
             let mut error = Diagnostic::error(
                 "connector-mismatch",
                 link.span,
-                format!("`{}` and `{}` both give the value of one connected signal", name(other), name(node)),
+                format!(
+                    "`{}` and `{}` both give the value of one connected signal",
+                    name(other),
+                    name(node)
+                ),
             )
             .label(format!("connects `{}`", name(node)));
             if let Some(link) = other.link {
-                error = error.secondary(self.graph.links[link].span, format!("connects `{}`", name(other)));
+                error = error.secondary(
+                    self.graph.links[link].span,
+                    format!("connects `{}`", name(other)),
+                );
             }
             return Err(Box::new(error));
         }
@@ -252,7 +284,9 @@ impl<'a> Flattener<'a> {
                 self.origin_in(link.within, link.span)
             }
             None => {
-                let owner = self.connector_of(first.side.inst).unwrap_or(first.side.inst);
+                let owner = self
+                    .connector_of(first.side.inst)
+                    .unwrap_or(first.side.inst);
                 let within = self.insts[owner].parent.unwrap_or(owner);
                 self.origin_in(within, self.insts[owner].span)
             }
@@ -281,7 +315,12 @@ impl<'a> Flattener<'a> {
         let message = self.ir.string(&message);
         let link = self.graph.links[pair.link];
         let origin = self.origin_in(link.within, link.span);
-        self.sections.asserts.push(Assert { condition, message, level: AssertLevel::Error, origin });
+        self.sections.asserts.push(Assert {
+            condition,
+            message,
+            level: AssertLevel::Error,
+            origin,
+        });
     }
 
     /// Both values are known at compile time, or given by the same literal, and equal.

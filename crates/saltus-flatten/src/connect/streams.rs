@@ -37,7 +37,9 @@ impl<'a> Flattener<'a> {
             }
             return Ok(None);
         }
-        let Expr::Builtin(builtin @ (Builtin::InStream | Builtin::ActualStream), args) = self.ir.expr(node) else {
+        let Expr::Builtin(builtin @ (Builtin::InStream | Builtin::ActualStream), args) =
+            self.ir.expr(node)
+        else {
             return Ok(None);
         };
         let (builtin, arg) = (*builtin, args.first().copied());
@@ -70,7 +72,10 @@ impl<'a> Flattener<'a> {
             return Ok(None);
         }
         let value = self.actual_stream(sets, var)?;
-        Ok(Some(self.ir.add_scalar(Expr::Builtin(Builtin::NoEvent, Box::new([value])), Base::Real)))
+        Ok(Some(self.ir.add_scalar(
+            Expr::Builtin(Builtin::NoEvent, Box::new([value])),
+            Base::Real,
+        )))
     }
 
     fn actual_stream(&mut self, sets: &Sets, var: VarId) -> Res<ExprId> {
@@ -80,7 +85,9 @@ impl<'a> Flattener<'a> {
         let flow = self.real_variable(flow);
         let zero = self.ir.real(0.0);
         let inwards = relation(&mut self.ir, BinaryOp::Gt, flow, zero);
-        Ok(self.ir.add_scalar(Expr::If(inwards, entering, own), Base::Real))
+        Ok(self
+            .ir
+            .add_scalar(Expr::If(inwards, entering, own), Base::Real))
     }
 
     fn real_variable(&mut self, var: VarId) -> ExprId {
@@ -93,7 +100,10 @@ impl<'a> Flattener<'a> {
             return Err(Box::new(Diagnostic::error(
                 "stream-operator",
                 self.variables[var].span,
-                format!("`inStream` of `{}` leads through more than {LEVELS_MAX} levels", self.variables[var].name),
+                format!(
+                    "`inStream` of `{}` leads through more than {LEVELS_MAX} levels",
+                    self.variables[var].name
+                ),
             )));
         }
         let own = self.real_variable(var);
@@ -105,17 +115,22 @@ impl<'a> Flattener<'a> {
 
     /// The mixed value that the connector of node `k` would get from the others of its set; `None` if nothing can come from them.
     fn mixed(&mut self, sets: &Sets, k: usize, level: u32) -> Res<Option<ExprId>> {
-        let others: Vec<Node> =
-            sets.members[sets.set_of[k]].iter().filter(|&&j| j != k).map(|&j| sets.nodes[j]).collect();
+        let others: Vec<Node> = sets.members[sets.set_of[k]]
+            .iter()
+            .filter(|&&j| j != k)
+            .map(|&j| sets.nodes[j])
+            .collect();
         // Between two connectors the value is taken over whatever the limits of the flow are.
         let only_two = others.len() == 1;
         let mut sources = Vec::with_capacity(others.len());
         for node in others {
             let flow = self.flow_of(node.side.var)?;
             let never = if node.side.outside {
-                self.attribute_number(flow, "max").is_some_and(|max| max <= 0.0)
+                self.attribute_number(flow, "max")
+                    .is_some_and(|max| max <= 0.0)
             } else {
-                self.attribute_number(flow, "min").is_some_and(|min| min >= 0.0)
+                self.attribute_number(flow, "min")
+                    .is_some_and(|min| min >= 0.0)
             };
             if never && !only_two {
                 continue;
@@ -138,7 +153,9 @@ impl<'a> Flattener<'a> {
             .map(|(&weight, &(_, _, value))| real_op(ir, BinaryOp::Mul, weight, value))
             .collect();
         let (top, bottom) = (sum(ir, &parts), sum(ir, &weights));
-        Ok(top.zip(bottom).map(|(top, bottom)| real_op(ir, BinaryOp::Div, top, bottom)))
+        Ok(top
+            .zip(bottom)
+            .map(|(top, bottom)| real_op(ir, BinaryOp::Div, top, bottom)))
     }
 
     /// The regularised flows out of each source into the set.
@@ -149,7 +166,10 @@ impl<'a> Flattener<'a> {
             .filter(|nominal| *nominal > 0.0)
             .reduce(f64::min)
             .unwrap_or(1.0);
-        let flows: Vec<ExprId> = sources.iter().map(|&(flow, ..)| self.real_variable(flow)).collect();
+        let flows: Vec<ExprId> = sources
+            .iter()
+            .map(|&(flow, ..)| self.real_variable(flow))
+            .collect();
         let ir = &mut self.ir;
         let (zero, one, two, three) = (ir.real(0.0), ir.real(1.0), ir.real(2.0), ir.real(3.0));
         let small = ir.real(FLOW_SMALL_REL * nominal);
@@ -158,7 +178,10 @@ impl<'a> Flattener<'a> {
             .zip(sources)
             .map(|(&flow, &(_, outside, _))| {
                 let out = if outside { flow } else { negated(ir, flow) };
-                ir.add_scalar(Expr::Builtin(Builtin::Max, Box::new([out, zero])), Base::Real)
+                ir.add_scalar(
+                    Expr::Builtin(Builtin::Max, Box::new([out, zero])),
+                    Base::Real,
+                )
             })
             .collect();
         let Some(total) = sum(ir, &outflows) else {
@@ -180,7 +203,10 @@ impl<'a> Flattener<'a> {
             .map(|&outflow| {
                 let part = real_op(ir, BinaryOp::Mul, alpha, outflow);
                 let weight = real_op(ir, BinaryOp::Add, part, floor);
-                ir.add_scalar(Expr::Builtin(Builtin::NoEvent, Box::new([weight])), Base::Real)
+                ir.add_scalar(
+                    Expr::Builtin(Builtin::NoEvent, Box::new([weight])),
+                    Base::Real,
+                )
             })
             .collect()
     }
@@ -208,13 +234,18 @@ impl<'a> Flattener<'a> {
         let (inst, _) = self.var_inst[stream];
         let connector = self.connector_of(inst).unwrap_or(inst);
         let mut flows = Vec::new();
-        for name in self.component_names(connector)? {
+        for name in self.member_names(connector)? {
             let span = self.insts[connector].span;
             let child = self.child(connector, name, span)?;
             for &member in super::instances(&child) {
-                if self.insts[member].prefixes.connection == ConnectionPrefix::Flow && self.insts[member].builtin.is_some() {
+                if self.insts[member].prefixes.connection == ConnectionPrefix::Flow
+                    && self.insts[member].builtin.is_some()
+                {
                     let range = self.var(member)?;
-                    flows.extend((0..range.dims.iter().product::<usize>() as u32).map(|k| VarId(range.first.0 + k)));
+                    flows.extend(
+                        (0..range.dims.iter().product::<usize>() as u32)
+                            .map(|k| VarId(range.first.0 + k)),
+                    );
                 }
             }
         }
@@ -229,7 +260,10 @@ impl<'a> Flattener<'a> {
             Diagnostic::error(
                 "stream-connector",
                 self.insts[connector].span,
-                format!("`{}` has stream variables and {n_flows} flow variables", self.insts[connector].path),
+                format!(
+                    "`{}` has stream variables and {n_flows} flow variables",
+                    self.insts[connector].path
+                ),
             )
             .help("a connector with stream variables must have exactly one scalar flow variable"),
         )
@@ -260,7 +294,11 @@ impl<'a> Flattener<'a> {
                 }
             }
             Expr::If(condition, then, otherwise) => {
-                let branch = if self.fixed_boolean(condition)? { then } else { otherwise };
+                let branch = if self.fixed_boolean(condition)? {
+                    then
+                } else {
+                    otherwise
+                };
                 self.fixed_number(branch)
             }
             Expr::Var(var) => self.fixed_value(var)?.as_f64(),
@@ -272,8 +310,12 @@ impl<'a> Flattener<'a> {
         match *self.ir.expr(expr) {
             Expr::Boolean(value) => Some(value),
             Expr::Unary(UnaryOp::Not, a) => Some(!self.fixed_boolean(a)?),
-            Expr::Binary(BinaryOp::And, a, b) => Some(self.fixed_boolean(a)? && self.fixed_boolean(b)?),
-            Expr::Binary(BinaryOp::Or, a, b) => Some(self.fixed_boolean(a)? || self.fixed_boolean(b)?),
+            Expr::Binary(BinaryOp::And, a, b) => {
+                Some(self.fixed_boolean(a)? && self.fixed_boolean(b)?)
+            }
+            Expr::Binary(BinaryOp::Or, a, b) => {
+                Some(self.fixed_boolean(a)? || self.fixed_boolean(b)?)
+            }
             Expr::Var(var) => self.fixed_value(var)?.as_bool(),
             _ => None,
         }
@@ -286,9 +328,15 @@ impl<'a> Flattener<'a> {
         let evaluate = || annotation_flag(node.decl?.annotation.as_ref(), "Evaluate");
         let fixed = match node.prefixes.variability {
             Variability::Constant => true,
-            Variability::Parameter => self.structural.contains_key(&inst) || evaluate() == Some(true),
+            Variability::Parameter => {
+                self.structural.contains_key(&inst) || evaluate() == Some(true)
+            }
             Variability::Discrete | Variability::Continuous => false,
         };
-        if fixed { self.value_of(inst, node.span).ok() } else { None }
+        if fixed {
+            self.value_of(inst, node.span).ok()
+        } else {
+            None
+        }
     }
 }
