@@ -20,7 +20,10 @@ pub enum DiffError {
     /// The caller gave no derivative of this variable.
     Variable(VarId),
     /// The function has no derivative annotation that applies, and cannot be inlined.
-    Function { function: FuncId, reason: Option<ScalarError> },
+    Function {
+        function: FuncId,
+        reason: Option<ScalarError>,
+    },
     /// The operator has no derivative.
     Operator(&'static str),
     TooDeep,
@@ -30,10 +33,15 @@ impl fmt::Display for DiffError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DiffError::Variable(v) => write!(f, "variable {} has no derivative", v.0),
-            DiffError::Function { reason: Some(reason), .. } => {
+            DiffError::Function {
+                reason: Some(reason),
+                ..
+            } => {
                 write!(f, "the function has no derivative annotation, and {reason}")
             }
-            DiffError::Function { reason: None, .. } => write!(f, "no derivative annotation of the function applies"),
+            DiffError::Function { reason: None, .. } => {
+                write!(f, "no derivative annotation of the function applies")
+            }
             DiffError::Operator(name) => write!(f, "`{name}` has no derivative"),
             DiffError::TooDeep => write!(f, "functions are nested too deeply to be differentiated"),
         }
@@ -51,13 +59,27 @@ pub fn total_derivative(
     e: ExprId,
     mut der_of: impl FnMut(&mut Ir, VarId) -> Option<ExprId>,
 ) -> Result<ExprId, DiffError> {
-    Differ { ir, var: &mut der_of, with_time: true, memo: FxHashMap::default(), depth: 0 }.derivative(e)
+    Differ {
+        ir,
+        var: &mut der_of,
+        with_time: true,
+        memo: FxHashMap::default(),
+        depth: 0,
+    }
+    .derivative(e)
 }
 
 /// `∂ e / ∂ var`, with `time` and every `der(…)` and `pre(…)` held fixed.
 pub fn partial(ir: &mut Ir, e: ExprId, var: VarId) -> Result<ExprId, DiffError> {
     let mut seed = |ir: &mut Ir, v: VarId| Some(ir.real(if v == var { 1.0 } else { 0.0 }));
-    Differ { ir, var: &mut seed, with_time: false, memo: FxHashMap::default(), depth: 0 }.derivative(e)
+    Differ {
+        ir,
+        var: &mut seed,
+        with_time: false,
+        memo: FxHashMap::default(),
+        depth: 0,
+    }
+    .derivative(e)
 }
 
 struct Differ<'a> {
@@ -94,7 +116,10 @@ impl Differ<'_> {
     fn is_smooth_type(&self, ty: TypeId) -> bool {
         match self.ir.type_of_id(ty).base {
             Base::Real => true,
-            Base::Record(id) => self.ir.records[id].fields.iter().any(|field| self.is_smooth_type(field.ty)),
+            Base::Record(id) => self.ir.records[id]
+                .fields
+                .iter()
+                .any(|field| self.is_smooth_type(field.ty)),
             _ => false,
         }
     }
@@ -133,7 +158,11 @@ impl Differ<'_> {
         }
         let expr = self.ir.expr(id).clone();
         match expr {
-            Expr::Real(_) | Expr::Integer(_) | Expr::Boolean(_) | Expr::String(_) | Expr::Enum(..) => Ok(self.ir.real(0.0)),
+            Expr::Real(_)
+            | Expr::Integer(_)
+            | Expr::Boolean(_)
+            | Expr::String(_)
+            | Expr::Enum(..) => Ok(self.ir.real(0.0)),
             Expr::Time => Ok(self.ir.real(if self.with_time { 1.0 } else { 0.0 })),
             Expr::Var(v) => (self.var)(self.ir, v).ok_or(DiffError::Variable(v)),
             Expr::VarArray(first) => self.var_array(first, ty),
@@ -171,11 +200,19 @@ impl Differ<'_> {
             }
             Expr::Field { base, index } => {
                 let d_base = self.d(base);
-                Ok(self.ir.add_folded(Expr::Field { base: d_base, index }, ty))
+                Ok(self.ir.add_folded(
+                    Expr::Field {
+                        base: d_base,
+                        index,
+                    },
+                    ty,
+                ))
             }
             Expr::Local(_) => Err(DiffError::Operator("a local variable")),
             Expr::Range { .. } => Err(DiffError::Operator("a range")),
-            Expr::Comprehension { .. } | Expr::Reduce { .. } => Err(DiffError::Operator("an iterator")),
+            Expr::Comprehension { .. } | Expr::Reduce { .. } => {
+                Err(DiffError::Operator("an iterator"))
+            }
             Expr::Function { .. } => Ok(id),
         }
     }
@@ -186,7 +223,9 @@ impl Differ<'_> {
         if ty_value.is_scalar() && !matches!(ty_value.base, Base::Record(_)) {
             return self.ir.real(0.0);
         }
-        let Some(bases) = self.ir.leaf_bases(ty) else { return self.ir.real(0.0) };
+        let Some(bases) = self.ir.leaf_bases(ty) else {
+            return self.ir.real(0.0);
+        };
         let mut leaves = Vec::with_capacity(bases.len());
         for base in bases {
             leaves.push(match base {
@@ -197,26 +236,33 @@ impl Differ<'_> {
                 _ => self.ir.real(0.0),
             });
         }
-        self.ir.rebuild_from_leaves(ty, &leaves).expect("one leaf for each base")
+        self.ir
+            .rebuild_from_leaves(ty, &leaves)
+            .expect("one leaf for each base")
     }
 
     fn is_zero(&self, e: ExprId) -> bool {
         match self.ir.expr(e) {
             Expr::Array(elements) => elements.iter().all(|&x| self.is_zero(x)),
-            Expr::Record { fields, .. } => {
-                fields.iter().all(|&x| !self.is_smooth_type(self.ir.type_id(x)) || self.is_zero(x))
-            }
+            Expr::Record { fields, .. } => fields
+                .iter()
+                .all(|&x| !self.is_smooth_type(self.ir.type_id(x)) || self.is_zero(x)),
             _ => self.ir.is_zero(e),
         }
     }
 
     fn var_array(&mut self, first: VarId, ty: TypeId) -> Result2 {
-        let n = self.ir.leaf_count(ty).ok_or(DiffError::Operator("an array of unknown size"))?;
+        let n = self
+            .ir
+            .leaf_count(ty)
+            .ok_or(DiffError::Operator("an array of unknown size"))?;
         let mut leaves = Vec::with_capacity(n);
         for v in (0..n as u32).map(|k| VarId(first.0 + k)) {
             leaves.push((self.var)(self.ir, v).ok_or(DiffError::Variable(v))?);
         }
-        self.ir.rebuild_from_leaves(ty, &leaves).ok_or(DiffError::Operator("an array of unknown size"))
+        self.ir
+            .rebuild_from_leaves(ty, &leaves)
+            .ok_or(DiffError::Operator("an array of unknown size"))
     }
 
     fn binary(&mut self, id: ExprId, op: BinaryOp, a: ExprId, b: ExprId) -> Result2 {
@@ -272,7 +318,10 @@ impl Differ<'_> {
                 let ty = self.ir.type_id(id);
                 return Ok(self.ir.add(Expr::Builtin(Builtin::Der, Box::new([id])), ty));
             }
-            (Builtin::Der | Builtin::Pre | Builtin::Previous | Builtin::Hold | Builtin::Interval, _) => {
+            (
+                Builtin::Der | Builtin::Pre | Builtin::Previous | Builtin::Hold | Builtin::Interval,
+                _,
+            ) => {
                 return Ok(self.zero(self.ir.type_id(id)));
             }
             (Builtin::NoEvent, [x]) => {
@@ -296,7 +345,11 @@ impl Differ<'_> {
             (Builtin::Delay, [x, rest @ ..]) if rest.iter().all(|&r| self.is_zero(self.d(r))) => {
                 let dx = self.d(*x);
                 if self.is_zero(dx) || !self.with_time {
-                    return if self.with_time { Ok(dx) } else { Ok(self.ir.real(0.0)) };
+                    return if self.with_time {
+                        Ok(dx)
+                    } else {
+                        Ok(self.ir.real(0.0))
+                    };
                 }
                 let mut args = args.to_vec();
                 args[0] = dx;
@@ -313,7 +366,9 @@ impl Differ<'_> {
                 });
                 return Ok(self.ir.if_(positive, up, down));
             }
-            (Builtin::Scalar | Builtin::Exact, [x]) if self.ir.ty(*x).is_scalar() => return Ok(self.d(*x)),
+            (Builtin::Scalar | Builtin::Exact, [x]) if self.ir.ty(*x).is_scalar() => {
+                return Ok(self.d(*x));
+            }
             _ => {}
         }
         if args.iter().any(|&a| !self.ir.ty(a).is_scalar()) {
@@ -366,7 +421,11 @@ impl Differ<'_> {
                 let inner = ir.sub(one, square);
                 let root = ir.call_builtin(Builtin::Sqrt, &[inner]);
                 let quotient = ir.div(dx, root);
-                if op == Builtin::Asin { quotient } else { ir.neg(quotient) }
+                if op == Builtin::Asin {
+                    quotient
+                } else {
+                    ir.neg(quotient)
+                }
             }
             Builtin::Atan => {
                 let square = ir.mul(x, x);
@@ -413,7 +472,11 @@ impl Differ<'_> {
                 ir.div(numerator, denominator)
             }
             Builtin::Min | Builtin::Max => {
-                let relation = if op == Builtin::Min { BinaryOp::Lt } else { BinaryOp::Gt };
+                let relation = if op == Builtin::Min {
+                    BinaryOp::Lt
+                } else {
+                    BinaryOp::Gt
+                };
                 let first = ir.binary(relation, x, y);
                 let first = ir.no_event(first);
                 ir.if_(first, dx, dy)
@@ -435,11 +498,16 @@ impl Differ<'_> {
     /// Leaf `index` of the derivative of an array- or record-valued node.
     fn leaf(&mut self, of: ExprId, index: u32, base: Base) -> Result2 {
         match self.ir.expr(of) {
-            Expr::Call { .. } | Expr::Output { .. } => Ok(self.ir.add_scalar(Expr::Leaf { of, index }, base)),
+            Expr::Call { .. } | Expr::Output { .. } => {
+                Ok(self.ir.add_scalar(Expr::Leaf { of, index }, base))
+            }
             _ => {
                 let leaves = crate::scalar::scalarize(self.ir, of)
                     .map_err(|_| DiffError::Operator("an array-valued expression"))?;
-                leaves.get(index as usize).copied().ok_or(DiffError::Operator("an array-valued expression"))
+                leaves
+                    .get(index as usize)
+                    .copied()
+                    .ok_or(DiffError::Operator("an array-valued expression"))
             }
         }
     }
@@ -460,15 +528,32 @@ impl Differ<'_> {
         if self.depth >= INLINE_DEPTH_MAX {
             return Err(DiffError::TooDeep);
         }
-        let outputs = inline_call(self.ir, function, args, InlineMode::Everything)
-            .map_err(|reason| DiffError::Function { function, reason: Some(reason) })?;
+        let outputs =
+            inline_call(self.ir, function, args, InlineMode::Everything).map_err(|reason| {
+                DiffError::Function {
+                    function,
+                    reason: Some(reason),
+                }
+            })?;
         let Some(shaped) = outputs.get(output) else {
-            return Err(DiffError::Function { function, reason: None });
+            return Err(DiffError::Function {
+                function,
+                reason: None,
+            });
         };
         self.depth += 1;
-        let leaves = shaped.leaves.iter().map(|&leaf| self.derivative(leaf)).collect::<Result<Vec<_>, _>>();
+        let leaves = shaped
+            .leaves
+            .iter()
+            .map(|&leaf| self.derivative(leaf))
+            .collect::<Result<Vec<_>, _>>();
         self.depth -= 1;
-        self.ir.rebuild_from_leaves(ty, &leaves?).ok_or(DiffError::Function { function, reason: None })
+        self.ir
+            .rebuild_from_leaves(ty, &leaves?)
+            .ok_or(DiffError::Function {
+                function,
+                reason: None,
+            })
     }
 
     /// Inputs of `function` whose derivative a rule passes.
@@ -485,21 +570,48 @@ impl Differ<'_> {
     /// Position among the outputs that have a derivative.
     fn output_of_derivative(&self, function: FuncId, output: usize) -> usize {
         let outputs = &self.ir.functions[function].outputs;
-        outputs[..output].iter().filter(|&&o| self.is_smooth_type(self.ir.locals[o].ty)).count()
+        outputs[..output]
+            .iter()
+            .filter(|&&o| self.is_smooth_type(self.ir.locals[o].ty))
+            .count()
     }
 
-    fn call_node(&mut self, function: FuncId, args: Vec<ExprId>, output: usize, ty: TypeId) -> Option<ExprId> {
+    fn call_node(
+        &mut self,
+        function: FuncId,
+        args: Vec<ExprId>,
+        output: usize,
+        ty: TypeId,
+    ) -> Option<ExprId> {
         let f = &self.ir.functions[function];
         if f.inputs.len() != args.len() {
             return None;
         }
         let &first = f.outputs.first()?;
         if output == 0 {
-            return Some(self.ir.add(Expr::Call { function, args: args.into() }, ty));
+            return Some(self.ir.add(
+                Expr::Call {
+                    function,
+                    args: args.into(),
+                },
+                ty,
+            ));
         }
         let first_ty = self.ir.locals[first].ty;
-        let call = self.ir.add(Expr::Call { function, args: args.into() }, first_ty);
-        Some(self.ir.add(Expr::Output { call, index: output as u32 }, ty))
+        let call = self.ir.add(
+            Expr::Call {
+                function,
+                args: args.into(),
+            },
+            first_ty,
+        );
+        Some(self.ir.add(
+            Expr::Output {
+                call,
+                index: output as u32,
+            },
+            ty,
+        ))
     }
 
     /// A rule of order 1 whose conditions hold: original inputs, then the derivatives of the Real ones.
@@ -513,7 +625,10 @@ impl Differ<'_> {
     ) -> Option<ExprId> {
         let rules = self.ir.functions[function].derivatives.clone();
         for rule in rules.iter().filter(|rule| rule.order == 1) {
-            let zeros = rule.zero_derivative.iter().all(|&k| d_args.get(k as usize).is_some_and(|&d| self.is_zero(d)));
+            let zeros = rule
+                .zero_derivative
+                .iter()
+                .all(|&k| d_args.get(k as usize).is_some_and(|&d| self.is_zero(d)));
             if !zeros {
                 continue;
             }
@@ -537,8 +652,14 @@ impl Differ<'_> {
         ty: TypeId,
     ) -> Option<ExprId> {
         let found = self.ir.functions.iter().find_map(|(id, f)| {
-            let rule = f.derivatives.iter().find(|rule| rule.function == function)?;
-            let next = f.derivatives.iter().find(|next| next.order == rule.order + 1)?;
+            let rule = f
+                .derivatives
+                .iter()
+                .find(|rule| rule.function == function)?;
+            let next = f
+                .derivatives
+                .iter()
+                .find(|next| next.order == rule.order + 1)?;
             Some((id, rule.clone(), next.clone()))
         });
         let (original, rule, next) = found?;

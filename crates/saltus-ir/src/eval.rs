@@ -16,7 +16,8 @@ pub use format::{format_general, format_value};
 
 use crate::expr::{BinaryOp, Builtin, Expr, Ir, Reduction, Sub, UnaryOp};
 use crate::func::{
-    Access, AssertLevel, External, ExternalArg, FunctionBody, Place, Statement, StatementKind, Target,
+    Access, AssertLevel, External, ExternalArg, FunctionBody, Place, Statement, StatementKind,
+    Target,
 };
 use crate::ids::Id;
 use crate::ops::{self, DomainError};
@@ -108,7 +109,10 @@ pub struct NoExternals;
 
 impl Externals for NoExternals {
     fn call(&mut self, call: &ExternalCall<'_>) -> std::result::Result<ExternalReply, String> {
-        Err(format!("the external function `{}` cannot be called here", call.name))
+        Err(format!(
+            "the external function `{}` cannot be called here",
+            call.name
+        ))
     }
 }
 
@@ -166,7 +170,11 @@ impl EvalError {
 
 impl From<EvalErrorKind> for EvalError {
     fn from(kind: EvalErrorKind) -> EvalError {
-        EvalError { kind: Box::new(kind), span: None, function: None }
+        EvalError {
+            kind: Box::new(kind),
+            span: None,
+            function: None,
+        }
     }
 }
 
@@ -179,21 +187,33 @@ impl From<DomainError> for EvalError {
 impl fmt::Display for EvalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.kind {
-            EvalErrorKind::UnknownVariable(v) => write!(f, "the value of variable {} is not known here", v.0),
+            EvalErrorKind::UnknownVariable(v) => {
+                write!(f, "the value of variable {} is not known here", v.0)
+            }
             EvalErrorKind::UnknownOperator(name) => write!(f, "`{name}` has no value here"),
-            EvalErrorKind::Unassigned(_) => write!(f, "a local variable is read before it is assigned"),
-            EvalErrorKind::IndexOutOfRange { index, size } => write!(f, "subscript {index} is not in 1:{size}"),
+            EvalErrorKind::Unassigned(_) => {
+                write!(f, "a local variable is read before it is assigned")
+            }
+            EvalErrorKind::IndexOutOfRange { index, size } => {
+                write!(f, "subscript {index} is not in 1:{size}")
+            }
             EvalErrorKind::SizeMismatch { what, left, right } => {
                 write!(f, "sizes {left:?} and {right:?} do not fit in {what}")
             }
             EvalErrorKind::Domain(error) => write!(f, "{error}"),
             EvalErrorKind::AssertFailed(message) => write!(f, "assertion failed: {message}"),
             EvalErrorKind::Terminated(message) => write!(f, "terminated: {message}"),
-            EvalErrorKind::External { name, message } => write!(f, "external function `{name}`: {message}"),
+            EvalErrorKind::External { name, message } => {
+                write!(f, "external function `{name}`: {message}")
+            }
             EvalErrorKind::NoBody(_) => write!(f, "the function has no body"),
             EvalErrorKind::TooDeep => write!(f, "calls or expressions are nested too deeply"),
-            EvalErrorKind::TooManyIterations => write!(f, "a loop did not end within {ITERATIONS_MAX} passes"),
-            EvalErrorKind::TooLarge => write!(f, "an array would have more than {ELEMENTS_MAX} elements"),
+            EvalErrorKind::TooManyIterations => {
+                write!(f, "a loop did not end within {ITERATIONS_MAX} passes")
+            }
+            EvalErrorKind::TooLarge => {
+                write!(f, "an array would have more than {ELEMENTS_MAX} elements")
+            }
             EvalErrorKind::Type(what) => write!(f, "{what} has a value of the wrong type"),
             EvalErrorKind::Unsupported(what) => write!(f, "{what} cannot be evaluated"),
         }
@@ -209,7 +229,12 @@ fn fail<T>(kind: EvalErrorKind) -> Result<T> {
 }
 
 /// The value of `e`.
-pub fn eval(ir: &Ir, e: ExprId, env: &mut dyn Env, ext: &mut dyn Externals) -> std::result::Result<Value, EvalError> {
+pub fn eval(
+    ir: &Ir,
+    e: ExprId,
+    env: &mut dyn Env,
+    ext: &mut dyn Externals,
+) -> std::result::Result<Value, EvalError> {
     Evaluator::new(ir, env, ext).eval(e)
 }
 
@@ -252,7 +277,10 @@ impl Drop for Evaluator<'_> {
     fn drop(&mut self) {
         let mut locals = std::mem::take(&mut self.locals);
         // Only an error leaves entries behind.
-        locals.iter_mut().filter(|local| local.is_some()).for_each(|local| *local = None);
+        locals
+            .iter_mut()
+            .filter(|local| local.is_some())
+            .for_each(|local| *local = None);
         SPARE.set(locals);
     }
 }
@@ -338,17 +366,27 @@ impl<'a> Evaluator<'a> {
     }
 
     fn var(&mut self, v: VarId) -> Result<Value> {
-        let value = if self.past { self.env.pre(v) } else { self.env.var(v) };
+        let value = if self.past {
+            self.env.pre(v)
+        } else {
+            self.env.var(v)
+        };
         value.ok_or_else(|| EvalErrorKind::UnknownVariable(v).into())
     }
 
     fn node(&mut self, e: ExprId) -> Result<Value> {
         let ir = self.ir;
         match ir.expr(e) {
-            Expr::Real(_) | Expr::Integer(_) | Expr::Boolean(_) | Expr::Local(_) | Expr::Var(_) => self.eval(e),
+            Expr::Real(_) | Expr::Integer(_) | Expr::Boolean(_) | Expr::Local(_) | Expr::Var(_) => {
+                self.eval(e)
+            }
             Expr::String(s) => Ok(Value::String(s.as_str().into())),
             Expr::Enum(id, k) => Ok(Value::Enum(*id, *k)),
-            Expr::Time => self.env.time().map(Value::Real).ok_or_else(|| EvalErrorKind::UnknownOperator("time").into()),
+            Expr::Time => self
+                .env
+                .time()
+                .map(Value::Real)
+                .ok_or_else(|| EvalErrorKind::UnknownOperator("time").into()),
             Expr::VarArray(first) => self.var_array(*first, ir.type_id(e)),
             Expr::Unary(op, a) => {
                 let a = self.eval(*a)?;
@@ -371,7 +409,8 @@ impl<'a> Evaluator<'a> {
             },
             Expr::Leaf { of, index } => {
                 let value = self.eval(*of)?;
-                nth_leaf(&value, *index as usize).ok_or_else(|| EvalErrorKind::Type("a leaf").into())
+                nth_leaf(&value, *index as usize)
+                    .ok_or_else(|| EvalErrorKind::Type("a leaf").into())
             }
             Expr::Array(elements) => self.array(e, elements),
             Expr::Range { start, step, stop } => {
@@ -412,11 +451,19 @@ impl<'a> Evaluator<'a> {
                 })?;
                 if parts.is_empty() {
                     let dims = ir.ty(e).dims.iter().skip(1).map(known_or_zero);
-                    return Ok(Value::array(std::iter::once(0).chain(dims).collect(), vec![]));
+                    return Ok(Value::array(
+                        std::iter::once(0).chain(dims).collect(),
+                        vec![],
+                    ));
                 }
                 stack(parts, ir.base(e))
             }
-            Expr::Reduce { op, body, iter, range } => {
+            Expr::Reduce {
+                op,
+                body,
+                iter,
+                range,
+            } => {
                 let mut result: Option<Value> = None;
                 let op = *op;
                 self.iterate(*iter, *range, *body, |value| {
@@ -462,13 +509,17 @@ impl<'a> Evaluator<'a> {
     }
 
     fn condition(&mut self, e: ExprId) -> Result<bool> {
-        self.eval(e)?.as_bool().ok_or_else(|| EvalErrorKind::Type("a condition").into())
+        self.eval(e)?
+            .as_bool()
+            .ok_or_else(|| EvalErrorKind::Type("a condition").into())
     }
 
     /// `((a op b) op c) …` without recursion along the left operands.
     fn binary_chain(&mut self, e: ExprId) -> Result<Value> {
         let ir = self.ir;
-        let Expr::Binary(op, a, b) = *ir.expr(e) else { return fail(EvalErrorKind::Type("an operator")) };
+        let Expr::Binary(op, a, b) = *ir.expr(e) else {
+            return fail(EvalErrorKind::Type("an operator"));
+        };
         if !matches!(ir.expr(a), Expr::Binary(..)) {
             let a = self.eval(a)?;
             return self.right_operand(op, a, b);
@@ -494,7 +545,9 @@ impl<'a> Evaluator<'a> {
 
     fn right_operand(&mut self, op: BinaryOp, a: Value, b: ExprId) -> Result<Value> {
         match (op, &a) {
-            (BinaryOp::And, Value::Boolean(false)) | (BinaryOp::Or, Value::Boolean(true)) => return Ok(a),
+            (BinaryOp::And, Value::Boolean(false)) | (BinaryOp::Or, Value::Boolean(true)) => {
+                return Ok(a);
+            }
             _ => {}
         }
         let b = self.eval(b)?;
@@ -503,7 +556,10 @@ impl<'a> Evaluator<'a> {
 
     fn array(&mut self, e: ExprId, elements: &[ExprId]) -> Result<Value> {
         if elements.is_empty() {
-            return Ok(Value::array(self.ir.ty(e).dims.iter().map(known_or_zero).collect(), vec![]));
+            return Ok(Value::array(
+                self.ir.ty(e).dims.iter().map(known_or_zero).collect(),
+                vec![],
+            ));
         }
         let mut parts = Vec::with_capacity(elements.len());
         for &element in elements {
@@ -518,9 +574,13 @@ impl<'a> Evaluator<'a> {
             values.push(match sub {
                 Sub::All => SubValue::All,
                 Sub::At(e) => match self.eval(*e)? {
-                    Value::Array(array) => {
-                        SubValue::Many(array.elems.iter().map(subscript).collect::<Result<Vec<_>>>()?)
-                    }
+                    Value::Array(array) => SubValue::Many(
+                        array
+                            .elems
+                            .iter()
+                            .map(subscript)
+                            .collect::<Result<Vec<_>>>()?,
+                    ),
                     scalar => SubValue::One(subscript(&scalar)?),
                 },
             });
@@ -535,9 +595,15 @@ impl<'a> Evaluator<'a> {
             if let (Some(Value::Array(array)), Value::Integer(i)) = (self.local(*id), &sub)
                 && array.dims.len() == 1
             {
-                return match usize::try_from(*i).ok().and_then(|i| array.elems.get(i.wrapping_sub(1))) {
+                return match usize::try_from(*i)
+                    .ok()
+                    .and_then(|i| array.elems.get(i.wrapping_sub(1)))
+                {
                     Some(value) => Ok(value.clone()),
-                    None => fail(EvalErrorKind::IndexOutOfRange { index: *i, size: array.elems.len() }),
+                    None => fail(EvalErrorKind::IndexOutOfRange {
+                        index: *i,
+                        size: array.elems.len(),
+                    }),
                 };
             }
         }
@@ -557,7 +623,11 @@ impl<'a> Evaluator<'a> {
 
     fn count_iteration(&mut self) -> Result<()> {
         self.iterations += 1;
-        if self.iterations > ITERATIONS_MAX { fail(EvalErrorKind::TooManyIterations) } else { Ok(()) }
+        if self.iterations > ITERATIONS_MAX {
+            fail(EvalErrorKind::TooManyIterations)
+        } else {
+            Ok(())
+        }
     }
 
     /// The values that an iterator takes.
@@ -568,19 +638,30 @@ impl<'a> Evaluator<'a> {
             return RangeValues::new(&start, step.as_ref(), &stop);
         }
         match self.eval(range)? {
-            Value::Array(array) if array.dims.len() == 1 => Ok(RangeValues::Listed { array, next: 0 }),
+            Value::Array(array) if array.dims.len() == 1 => {
+                Ok(RangeValues::Listed { array, next: 0 })
+            }
             _ => fail(EvalErrorKind::Type("an iteration range")),
         }
     }
 
-    fn iterate(&mut self, iter: LocalId, range: ExprId, body: ExprId, mut f: impl FnMut(Value) -> Result<()>) -> Result<()> {
+    fn iterate(
+        &mut self,
+        iter: LocalId,
+        range: ExprId,
+        body: ExprId,
+        mut f: impl FnMut(Value) -> Result<()>,
+    ) -> Result<()> {
         let values = self.range_values(range)?;
         let outer = self.set_local(iter, None);
         self.scope += 1;
         let mut result = Ok(());
         for value in values {
             self.set_local(iter, Some(value));
-            result = self.count_iteration().and_then(|()| self.eval(body)).and_then(&mut f);
+            result = self
+                .count_iteration()
+                .and_then(|()| self.eval(body))
+                .and_then(&mut f);
             if result.is_err() {
                 break;
             }
@@ -616,7 +697,10 @@ impl<'a> Evaluator<'a> {
         match &f.body {
             FunctionBody::Constructor(record) => {
                 let fields = &self.ir.records[*record].fields;
-                let values = args.into_iter().zip(fields).map(|(v, field)| coerce(v, self.ir.type_of_id(field.ty).base));
+                let values = args
+                    .into_iter()
+                    .zip(fields)
+                    .map(|(v, field)| coerce(v, self.ir.type_of_id(field.ty).base));
                 return Ok(vec![Some(Value::Record(values.collect()))]);
             }
             FunctionBody::Argument(local) => return self.call_value(*local, args),
@@ -630,7 +714,8 @@ impl<'a> Evaluator<'a> {
         self.calls += 1;
         self.scope += 1;
         let locals = f.inputs.iter().chain(&f.outputs).chain(&f.protected);
-        let saved: Vec<(LocalId, Option<Value>)> = locals.map(|&l| (l, self.set_local(l, None))).collect();
+        let saved: Vec<(LocalId, Option<Value>)> =
+            locals.map(|&l| (l, self.set_local(l, None))).collect();
         let result = self.run(function, args);
         for (local, value) in saved.into_iter().rev() {
             self.set_local(local, value);
@@ -675,9 +760,14 @@ impl<'a> Evaluator<'a> {
             self.set_local(input, Some(coerce(arg, ty.base)));
         }
         for &input in &f.inputs[n_given..] {
-            let Some(default) = ir.locals[input].default else { return fail(EvalErrorKind::Unassigned(input)) };
+            let Some(default) = ir.locals[input].default else {
+                return fail(EvalErrorKind::Unassigned(input));
+            };
             let value = self.eval(default)?;
-            self.set_local(input, Some(coerce(value, ir.type_of_id(ir.locals[input].ty).base)));
+            self.set_local(
+                input,
+                Some(coerce(value, ir.type_of_id(ir.locals[input].ty).base)),
+            );
         }
         self.initialise(f.outputs.iter().chain(&f.protected).copied().collect())?;
         match &f.body {
@@ -701,7 +791,9 @@ impl<'a> Evaluator<'a> {
                         self.set_local(local, value);
                     }
                     Err(error) => match *error.kind {
-                        EvalErrorKind::Unassigned(other) if other != local && pending.contains(&other) => {
+                        EvalErrorKind::Unassigned(other)
+                            if other != local && pending.contains(&other) =>
+                        {
                             first_error.get_or_insert(error);
                             waiting.push(local);
                         }
@@ -736,7 +828,9 @@ impl<'a> Evaluator<'a> {
                 (crate::Dim::Known(n), _) => *n as usize,
                 (crate::Dim::Unknown, Some(Some(size))) => match self.eval(*size)? {
                     Value::Integer(n) if n >= 0 => n as usize,
-                    Value::Integer(index) => return fail(EvalErrorKind::IndexOutOfRange { index, size: 0 }),
+                    Value::Integer(index) => {
+                        return fail(EvalErrorKind::IndexOutOfRange { index, size: 0 });
+                    }
                     _ => return fail(EvalErrorKind::Type("a size")),
                 },
                 // `:` is given its size by the first assignment.
@@ -748,7 +842,9 @@ impl<'a> Evaluator<'a> {
 
     fn block(&mut self, statements: &'a [Statement]) -> Result<Flow> {
         for statement in statements {
-            let flow = self.statement(statement).map_err(|error| error.at(statement.span, self.function))?;
+            let flow = self
+                .statement(statement)
+                .map_err(|error| error.at(statement.span, self.function))?;
             if flow != Flow::Next {
                 return Ok(flow);
             }
@@ -773,7 +869,10 @@ impl<'a> Evaluator<'a> {
                     }
                 }
             }
-            StatementKind::If { branches, otherwise } => {
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
                 for (condition, body) in branches {
                     if self.condition(*condition)? {
                         return self.block(body);
@@ -794,7 +893,11 @@ impl<'a> Evaluator<'a> {
             }
             StatementKind::Break => return Ok(Flow::Break),
             StatementKind::Return => return Ok(Flow::Return),
-            StatementKind::Assert { condition, message, level } => {
+            StatementKind::Assert {
+                condition,
+                message,
+                level,
+            } => {
                 if !self.condition(*condition)? {
                     let message = self.message(*message)?;
                     match level {
@@ -841,7 +944,9 @@ impl<'a> Evaluator<'a> {
     fn assign(&mut self, target: &Target, value: Value) -> Result<()> {
         let ir = self.ir;
         let Place::Local(local) = target.place else {
-            return fail(EvalErrorKind::Unsupported("an assignment to a variable of the model"));
+            return fail(EvalErrorKind::Unsupported(
+                "an assignment to a variable of the model",
+            ));
         };
         let declaration = &ir.locals[local];
         let ty = ir.type_of_id(declaration.ty);
@@ -878,13 +983,21 @@ impl<'a> Evaluator<'a> {
         let declaration = &self.ir.locals[local];
         let ty = self.ir.type_of_id(declaration.ty);
         if ty.is_scalar() {
-            return if matches!(value, Value::Array(_)) { fail(EvalErrorKind::Type("an assignment")) } else { Ok(()) };
+            return if matches!(value, Value::Array(_)) {
+                fail(EvalErrorKind::Type("an assignment"))
+            } else {
+                Ok(())
+            };
         }
         check_size(ty, value)?;
         if let (Value::Array(new), Some(Value::Array(old))) = (value, self.local(local))
             && declaration.dims.len() == ty.dims.len()
         {
-            let fits = declaration.dims.iter().enumerate().all(|(k, d)| d.is_none() || new.dims[k] == old.dims[k]);
+            let fits = declaration
+                .dims
+                .iter()
+                .enumerate()
+                .all(|(k, d)| d.is_none() || new.dims[k] == old.dims[k]);
             if !fits {
                 return fail(EvalErrorKind::SizeMismatch {
                     what: "an assignment",
@@ -912,7 +1025,8 @@ impl<'a> Evaluator<'a> {
                         Some(value) => value.clone(),
                         None => {
                             let ty = ir.type_of_id(ir.locals[*local].ty);
-                            zero_value(ir, ty.base, &[]).ok_or(EvalErrorKind::Unsupported("an external output"))?
+                            zero_value(ir, ty.base, &[])
+                                .ok_or(EvalErrorKind::Unsupported("an external output"))?
                         }
                     };
                     args.push(before);
@@ -922,12 +1036,17 @@ impl<'a> Evaluator<'a> {
             }
         }
         if external.language.as_str() == "builtin"
-            && let (Some(result), Some(value)) = (external.result, builtin_by_name(external.name.as_str(), &args))
+            && let (Some(result), Some(value)) = (
+                external.result,
+                builtin_by_name(external.name.as_str(), &args),
+            )
         {
             self.set_local(result, Some(value?));
             return Ok(());
         }
-        let result = external.result.map(|local| ir.type_of_id(ir.locals[local].ty));
+        let result = external
+            .result
+            .map(|local| ir.type_of_id(ir.locals[local].ty));
         let call = ExternalCall {
             name: external.name.as_str(),
             language: external.language.as_str(),
@@ -935,16 +1054,27 @@ impl<'a> Evaluator<'a> {
             is_output: &is_output,
             result,
         };
-        let error = |message: String| EvalErrorKind::External { name: external.name.as_str().to_owned(), message };
+        let error = |message: String| EvalErrorKind::External {
+            name: external.name.as_str().to_owned(),
+            message,
+        };
         let reply = self.ext.call(&call).map_err(error)?;
-        if reply.outputs.len() != outputs.len() || reply.result.is_none() != external.result.is_none() {
+        if reply.outputs.len() != outputs.len()
+            || reply.result.is_none() != external.result.is_none()
+        {
             return Err(error("returned another number of values than declared".to_owned()).into());
         }
         for (local, value) in outputs.into_iter().zip(reply.outputs) {
-            self.set_local(local, Some(coerce(value, ir.type_of_id(ir.locals[local].ty).base)));
+            self.set_local(
+                local,
+                Some(coerce(value, ir.type_of_id(ir.locals[local].ty).base)),
+            );
         }
         if let (Some(local), Some(value)) = (external.result, reply.result) {
-            self.set_local(local, Some(coerce(value, ir.type_of_id(ir.locals[local].ty).base)));
+            self.set_local(
+                local,
+                Some(coerce(value, ir.type_of_id(ir.locals[local].ty).base)),
+            );
         }
         Ok(())
     }
@@ -954,7 +1084,10 @@ impl<'a> Evaluator<'a> {
             (Builtin::Pre, [arg]) => return self.pre(*arg),
             (Builtin::Edge, [arg]) => {
                 let now = self.condition(*arg)?;
-                let before = self.pre(*arg)?.as_bool().ok_or(EvalErrorKind::Type("`edge`"))?;
+                let before = self
+                    .pre(*arg)?
+                    .as_bool()
+                    .ok_or(EvalErrorKind::Type("`edge`"))?;
                 return Ok(Value::Boolean(now && !before));
             }
             (Builtin::Change, [arg]) => {
@@ -969,7 +1102,9 @@ impl<'a> Evaluator<'a> {
                 }
                 return fail(EvalErrorKind::UnknownOperator("der"));
             }
-            (Builtin::NoEvent | Builtin::Exact, [arg]) | (Builtin::Smooth, [_, arg]) | (Builtin::Homotopy, [arg, _]) => {
+            (Builtin::NoEvent | Builtin::Exact, [arg])
+            | (Builtin::Smooth, [_, arg])
+            | (Builtin::Homotopy, [arg, _]) => {
                 return self.eval(*arg);
             }
             (
@@ -995,7 +1130,12 @@ impl<'a> Evaluator<'a> {
                 | Builtin::FirstTick
                 | Builtin::Clock,
                 _,
-            ) => return self.env.special(op, e).ok_or_else(|| EvalErrorKind::UnknownOperator(op.name()).into()),
+            ) => {
+                return self
+                    .env
+                    .special(op, e)
+                    .ok_or_else(|| EvalErrorKind::UnknownOperator(op.name()).into());
+            }
             (Builtin::Size, [array, ..]) => {
                 // The type may tell, or the local: the array itself need not be copied or computed.
                 if let Some(dims) = self.dims_of(*array) {
@@ -1005,7 +1145,8 @@ impl<'a> Evaluator<'a> {
                             arrays::size(&dims, &dim)
                         }
                         None => {
-                            let sizes: Vec<Value> = dims.iter().map(|&n| Value::Integer(n as i64)).collect();
+                            let sizes: Vec<Value> =
+                                dims.iter().map(|&n| Value::Integer(n as i64)).collect();
                             Ok(Value::array(vec![sizes.len()], sizes))
                         }
                     };
@@ -1026,15 +1167,23 @@ impl<'a> Evaluator<'a> {
                 _ => fail(EvalErrorKind::Type("`Integer`")),
             }),
             (Builtin::EnumOf, [x]) => {
-                let Base::Enum(id) = self.ir.base(e) else { return fail(EvalErrorKind::Type("an enumeration")) };
+                let Base::Enum(id) = self.ir.base(e) else {
+                    return fail(EvalErrorKind::Type("an enumeration"));
+                };
                 let n = self.ir.enums[id].literals.len();
                 map1(x, &|x| match x {
-                    Value::Integer(i) if *i >= 1 && *i as usize <= n => Ok(Value::Enum(id, *i as u32)),
-                    Value::Integer(i) => fail(EvalErrorKind::IndexOutOfRange { index: *i, size: n }),
+                    Value::Integer(i) if *i >= 1 && *i as usize <= n => {
+                        Ok(Value::Enum(id, *i as u32))
+                    }
+                    Value::Integer(i) => {
+                        fail(EvalErrorKind::IndexOutOfRange { index: *i, size: n })
+                    }
                     _ => fail(EvalErrorKind::Type("an enumeration")),
                 })
             }
-            (Builtin::ToString, values) => format::to_string(self.ir, values).map(|s| Value::String(s.into())),
+            (Builtin::ToString, values) => {
+                format::to_string(self.ir, values).map(|s| Value::String(s.into()))
+            }
             (Builtin::SemiLinear, [x, plus, minus]) => {
                 let positive = x.as_f64().ok_or(EvalErrorKind::Type("`semiLinear`"))? >= 0.0;
                 binary(BinaryOp::Mul, x, if positive { plus } else { minus })
@@ -1063,9 +1212,22 @@ impl<'a> Evaluator<'a> {
 
 /// The values of a range, made one by one.
 enum RangeValues {
-    Integers { start: i64, step: i64, n: usize, next: usize },
-    Reals { start: f64, step: f64, n: usize, next: usize },
-    Listed { array: Arc<ArrayValue>, next: usize },
+    Integers {
+        start: i64,
+        step: i64,
+        n: usize,
+        next: usize,
+    },
+    Reals {
+        start: f64,
+        step: f64,
+        n: usize,
+        next: usize,
+    },
+    Listed {
+        array: Arc<ArrayValue>,
+        next: usize,
+    },
 }
 
 impl RangeValues {
@@ -1074,19 +1236,33 @@ impl RangeValues {
         match (start, &step, stop) {
             (Value::Integer(a), Value::Integer(d), Value::Integer(b)) => {
                 let n = ops::range_length(*a as f64, *d as f64, *b as f64)?;
-                Ok(RangeValues::Integers { start: *a, step: *d, n, next: 0 })
+                Ok(RangeValues::Integers {
+                    start: *a,
+                    step: *d,
+                    n,
+                    next: 0,
+                })
             }
             (Value::Enum(id, a), _, Value::Enum(_, b)) => {
                 let elems: Vec<Value> = (*a..=*b).map(|k| Value::Enum(*id, k)).collect();
                 Ok(RangeValues::listed(elems))
             }
-            (Value::Boolean(a), _, Value::Boolean(b)) => {
-                Ok(RangeValues::listed([false, true].into_iter().filter(|x| x >= a && x <= b).map(Value::Boolean).collect()))
-            }
+            (Value::Boolean(a), _, Value::Boolean(b)) => Ok(RangeValues::listed(
+                [false, true]
+                    .into_iter()
+                    .filter(|x| x >= a && x <= b)
+                    .map(Value::Boolean)
+                    .collect(),
+            )),
             _ => match (start.as_f64(), step.as_f64(), stop.as_f64()) {
                 (Some(a), Some(d), Some(b)) => {
                     let n = ops::range_length(a, d, b)?;
-                    Ok(RangeValues::Reals { start: a, step: d, n, next: 0 })
+                    Ok(RangeValues::Reals {
+                        start: a,
+                        step: d,
+                        n,
+                        next: 0,
+                    })
                 }
                 _ => fail(EvalErrorKind::Type("a range")),
             },
@@ -1094,7 +1270,13 @@ impl RangeValues {
     }
 
     fn listed(elems: Vec<Value>) -> RangeValues {
-        RangeValues::Listed { array: Arc::new(ArrayValue { dims: vec![elems.len()], elems }), next: 0 }
+        RangeValues::Listed {
+            array: Arc::new(ArrayValue {
+                dims: vec![elems.len()],
+                elems,
+            }),
+            next: 0,
+        }
     }
 }
 
@@ -1103,12 +1285,22 @@ impl Iterator for RangeValues {
 
     fn next(&mut self) -> Option<Value> {
         match self {
-            RangeValues::Integers { start, step, n, next } => {
+            RangeValues::Integers {
+                start,
+                step,
+                n,
+                next,
+            } => {
                 let k = *next;
                 *next += 1;
                 (k < *n).then(|| Value::Integer(*start + k as i64 * *step))
             }
-            RangeValues::Reals { start, step, n, next } => {
+            RangeValues::Reals {
+                start,
+                step,
+                n,
+                next,
+            } => {
                 let k = *next;
                 *next += 1;
                 (k < *n).then_some(Value::Real(*start + k as f64 * *step))
@@ -1162,7 +1354,10 @@ pub fn zero_value(ir: &Ir, base: Base, dims: &[usize]) -> Option<Value> {
     if dims.is_empty() {
         return Some(element);
     }
-    let n = dims.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).filter(|&n| n <= ELEMENTS_MAX)?;
+    let n = dims
+        .iter()
+        .try_fold(1usize, |n, &d| n.checked_mul(d))
+        .filter(|&n| n <= ELEMENTS_MAX)?;
     Some(Value::array(dims.to_vec(), vec![element; n]))
 }
 
@@ -1172,7 +1367,10 @@ pub fn from_leaves(ir: &Ir, ty: TypeId, leaves: &mut dyn Iterator<Item = Value>)
     let dims = ir.type_of_id(ty).known_dims()?;
     let mut element = || match base {
         Base::Record(id) => {
-            let fields = ir.records[*id].fields.iter().map(|field| from_leaves(ir, field.ty, leaves));
+            let fields = ir.records[*id]
+                .fields
+                .iter()
+                .map(|field| from_leaves(ir, field.ty, leaves));
             Some(Value::Record(fields.collect::<Option<Vec<_>>>()?.into()))
         }
         _ => leaves.next().map(|value| coerce(value, *base)),
@@ -1180,7 +1378,9 @@ pub fn from_leaves(ir: &Ir, ty: TypeId, leaves: &mut dyn Iterator<Item = Value>)
     if dims.is_empty() {
         return element();
     }
-    let elems = (0..dims.iter().product()).map(|_| element()).collect::<Option<Vec<_>>>()?;
+    let elems = (0..dims.iter().product())
+        .map(|_| element())
+        .collect::<Option<Vec<_>>>()?;
     Some(Value::array(dims, elems))
 }
 
@@ -1229,7 +1429,11 @@ fn check_size(ty: &Type, value: &Value) -> Result<()> {
         return Ok(());
     }
     let left = ty.dims.iter().map(known_or_zero).collect();
-    fail(EvalErrorKind::SizeMismatch { what: "a function argument or an assignment", left, right: dims.to_vec() })
+    fail(EvalErrorKind::SizeMismatch {
+        what: "a function argument or an assignment",
+        left,
+        right: dims.to_vec(),
+    })
 }
 
 /// The value used as a subscript (specification 10.5): Boolean `false` is the first element.
@@ -1252,7 +1456,11 @@ fn position(index: i64, size: usize) -> Result<usize> {
 /// The element positions that subscripts select, and the dimensions of the result.
 fn positions(dims: &[usize], subs: &[SubValue]) -> Result<(Vec<usize>, Vec<usize>)> {
     if subs.len() > dims.len() {
-        return fail(EvalErrorKind::SizeMismatch { what: "subscripts", left: dims.to_vec(), right: vec![subs.len()] });
+        return fail(EvalErrorKind::SizeMismatch {
+            what: "subscripts",
+            left: dims.to_vec(),
+            right: vec![subs.len()],
+        });
     }
     let mut selected = vec![0];
     let mut result = Vec::new();
@@ -1265,16 +1473,22 @@ fn positions(dims: &[usize], subs: &[SubValue]) -> Result<(Vec<usize>, Vec<usize
             Some(SubValue::One(i)) => vec![position(*i, size)?],
             Some(SubValue::Many(list)) => {
                 result.push(list.len());
-                list.iter().map(|&i| position(i, size)).collect::<Result<_>>()?
+                list.iter()
+                    .map(|&i| position(i, size))
+                    .collect::<Result<_>>()?
             }
         };
-        selected = selected.iter().flat_map(|&s| along.iter().map(move |&p| s * size + p)).collect();
+        selected = selected
+            .iter()
+            .flat_map(|&s| along.iter().map(move |&p| s * size + p))
+            .collect();
     }
     Ok((selected, result))
 }
 
 fn element(array: &ArrayValue, subs: &[SubValue]) -> Result<Value> {
-    let scalar = subs.len() == array.dims.len() && subs.iter().all(|s| matches!(s, SubValue::One(_)));
+    let scalar =
+        subs.len() == array.dims.len() && subs.iter().all(|s| matches!(s, SubValue::One(_)));
     if scalar {
         let mut at = 0;
         for (sub, &size) in subs.iter().zip(&array.dims) {
@@ -1285,7 +1499,13 @@ fn element(array: &ArrayValue, subs: &[SubValue]) -> Result<Value> {
         return Ok(array.elems[at].clone());
     }
     let (selected, dims) = positions(&array.dims, subs)?;
-    Ok(Value::array(dims, selected.into_iter().map(|p| array.elems[p].clone()).collect()))
+    Ok(Value::array(
+        dims,
+        selected
+            .into_iter()
+            .map(|p| array.elems[p].clone())
+            .collect(),
+    ))
 }
 
 /// A field of a record, or of every element of an array of records.
@@ -1294,7 +1514,11 @@ fn field_of(value: &Value, index: usize) -> Result<Value> {
     match value {
         Value::Record(fields) => fields.get(index).cloned().ok_or_else(no_field),
         Value::Array(array) => {
-            let parts = array.elems.iter().map(|x| field_of(x, index)).collect::<Result<Vec<_>>>()?;
+            let parts = array
+                .elems
+                .iter()
+                .map(|x| field_of(x, index))
+                .collect::<Result<Vec<_>>>()?;
             let inner = match parts.first() {
                 Some(Value::Array(part)) => part.dims.clone(),
                 _ => vec![],
@@ -1318,16 +1542,22 @@ fn store(slot: &mut Value, steps: &[Step], value: Value) -> Result<()> {
             && old.dims != new.dims
             && !old.dims.contains(&0)
         {
-            return fail(EvalErrorKind::SizeMismatch { what: "an assignment", left: old.dims.clone(), right: new.dims.clone() });
+            return fail(EvalErrorKind::SizeMismatch {
+                what: "an assignment",
+                left: old.dims.clone(),
+                right: new.dims.clone(),
+            });
         }
         *slot = value;
         return Ok(());
     };
     match (step, slot) {
-        (Step::Field(index), Value::Record(fields)) => match Arc::make_mut(fields).get_mut(*index) {
-            Some(field) => store(field, rest, value),
-            None => fail(EvalErrorKind::Type("a record field")),
-        },
+        (Step::Field(index), Value::Record(fields)) => {
+            match Arc::make_mut(fields).get_mut(*index) {
+                Some(field) => store(field, rest, value),
+                None => fail(EvalErrorKind::Type("a record field")),
+            }
+        }
         (Step::Field(_), Value::Array(array)) => {
             let dims = array.dims.clone();
             let all: Vec<usize> = (0..array.elems.len()).collect();
@@ -1345,10 +1575,22 @@ fn store(slot: &mut Value, steps: &[Step], value: Value) -> Result<()> {
 }
 
 /// Writes the parts of `value` along its leading dimensions `dims` into the selected elements.
-fn store_each(array: &mut ArrayValue, selected: &[usize], dims: &[usize], rest: &[Step], value: Value) -> Result<()> {
-    let Value::Array(new) = value else { return fail(EvalErrorKind::Type("an assignment")) };
+fn store_each(
+    array: &mut ArrayValue,
+    selected: &[usize],
+    dims: &[usize],
+    rest: &[Step],
+    value: Value,
+) -> Result<()> {
+    let Value::Array(new) = value else {
+        return fail(EvalErrorKind::Type("an assignment"));
+    };
     if !new.dims.starts_with(dims) {
-        return fail(EvalErrorKind::SizeMismatch { what: "an assignment", left: dims.to_vec(), right: new.dims.clone() });
+        return fail(EvalErrorKind::SizeMismatch {
+            what: "an assignment",
+            left: dims.to_vec(),
+            right: new.dims.clone(),
+        });
     }
     let inner = &new.dims[dims.len()..];
     let stride: usize = inner.iter().product();
@@ -1356,7 +1598,10 @@ fn store_each(array: &mut ArrayValue, selected: &[usize], dims: &[usize], rest: 
         let part = if inner.is_empty() {
             new.elems[k].clone()
         } else {
-            Value::array(inner.to_vec(), new.elems[k * stride..(k + 1) * stride].to_vec())
+            Value::array(
+                inner.to_vec(),
+                new.elems[k * stride..(k + 1) * stride].to_vec(),
+            )
         };
         store(&mut array.elems[p], rest, part)?;
     }
@@ -1379,9 +1624,19 @@ fn stack(parts: Vec<Value>, base: Base) -> Result<Value> {
         match part {
             Value::Array(part) if part.dims == inner => elems.extend_from_slice(&part.elems),
             Value::Array(part) => {
-                return fail(EvalErrorKind::SizeMismatch { what: "an array", left: inner, right: part.dims.clone() });
+                return fail(EvalErrorKind::SizeMismatch {
+                    what: "an array",
+                    left: inner,
+                    right: part.dims.clone(),
+                });
             }
-            _ => return fail(EvalErrorKind::SizeMismatch { what: "an array", left: inner, right: vec![] }),
+            _ => {
+                return fail(EvalErrorKind::SizeMismatch {
+                    what: "an array",
+                    left: inner,
+                    right: vec![],
+                });
+            }
         }
     }
     Ok(coerce(Value::array(dims, elems), base))
@@ -1398,21 +1653,43 @@ fn map1(x: &Value, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
 }
 
 /// Elementwise; a scalar goes with every element of an array.
-fn map2(what: &'static str, a: &Value, b: &Value, f: &dyn Fn(&Value, &Value) -> Result<Value>) -> Result<Value> {
+fn map2(
+    what: &'static str,
+    a: &Value,
+    b: &Value,
+    f: &dyn Fn(&Value, &Value) -> Result<Value>,
+) -> Result<Value> {
     match (a, b) {
         (Value::Array(x), Value::Array(y)) => {
             if x.dims != y.dims {
-                return fail(EvalErrorKind::SizeMismatch { what, left: x.dims.clone(), right: y.dims.clone() });
+                return fail(EvalErrorKind::SizeMismatch {
+                    what,
+                    left: x.dims.clone(),
+                    right: y.dims.clone(),
+                });
             }
-            let elems = x.elems.iter().zip(&y.elems).map(|(x, y)| f(x, y)).collect::<Result<Vec<_>>>()?;
+            let elems = x
+                .elems
+                .iter()
+                .zip(&y.elems)
+                .map(|(x, y)| f(x, y))
+                .collect::<Result<Vec<_>>>()?;
             Ok(Value::array(x.dims.clone(), elems))
         }
-        (Value::Array(x), y) => {
-            Ok(Value::array(x.dims.clone(), x.elems.iter().map(|x| f(x, y)).collect::<Result<Vec<_>>>()?))
-        }
-        (x, Value::Array(y)) => {
-            Ok(Value::array(y.dims.clone(), y.elems.iter().map(|y| f(x, y)).collect::<Result<Vec<_>>>()?))
-        }
+        (Value::Array(x), y) => Ok(Value::array(
+            x.dims.clone(),
+            x.elems
+                .iter()
+                .map(|x| f(x, y))
+                .collect::<Result<Vec<_>>>()?,
+        )),
+        (x, Value::Array(y)) => Ok(Value::array(
+            y.dims.clone(),
+            y.elems
+                .iter()
+                .map(|y| f(x, y))
+                .collect::<Result<Vec<_>>>()?,
+        )),
         (x, y) => f(x, y),
     }
 }
@@ -1444,7 +1721,11 @@ fn binary(op: BinaryOp, a: &Value, b: &Value) -> Result<Value> {
 fn reals(op: BinaryOp, x: f64, y: f64) -> Result<Value> {
     ops::check_binary(op, x, y)?;
     let value = ops::binary(op, x, y);
-    Ok(if op.is_relation() { Value::Boolean(value != 0.0) } else { Value::Real(value) })
+    Ok(if op.is_relation() {
+        Value::Boolean(value != 0.0)
+    } else {
+        Value::Real(value)
+    })
 }
 
 fn scalars(op: BinaryOp, a: &Value, b: &Value) -> Result<Value> {
@@ -1485,7 +1766,9 @@ fn math1(op: Builtin, x: &Value) -> Result<Value> {
     {
         return Ok(Value::Integer(result?));
     }
-    let (Value::Real(_) | Value::Integer(_)) = x else { return fail(EvalErrorKind::Type(op.name())) };
+    let (Value::Real(_) | Value::Integer(_)) = x else {
+        return fail(EvalErrorKind::Type(op.name()));
+    };
     let x = x.as_f64().ok_or(EvalErrorKind::Type(op.name()))?;
     ops::check_builtin(op, x, 0.0)?;
     match ops::builtin1(op, x) {
@@ -1498,19 +1781,33 @@ fn math1(op: Builtin, x: &Value) -> Result<Value> {
 
 fn math2(op: Builtin, a: &Value, b: &Value) -> Result<Value> {
     match (a, b) {
-        (Value::Integer(x), Value::Integer(y)) if let Some(result) = ops::integer_builtin2(op, *x, *y) => {
+        (Value::Integer(x), Value::Integer(y))
+            if let Some(result) = ops::integer_builtin2(op, *x, *y) =>
+        {
             return Ok(Value::Integer(result?));
         }
-        (Value::Boolean(x), Value::Boolean(y)) if op == Builtin::Min => return Ok(Value::Boolean(*x && *y)),
-        (Value::Boolean(x), Value::Boolean(y)) if op == Builtin::Max => return Ok(Value::Boolean(*x || *y)),
-        (Value::Enum(id, x), Value::Enum(_, y)) if op == Builtin::Min => return Ok(Value::Enum(*id, *x.min(y))),
-        (Value::Enum(id, x), Value::Enum(_, y)) if op == Builtin::Max => return Ok(Value::Enum(*id, *x.max(y))),
+        (Value::Boolean(x), Value::Boolean(y)) if op == Builtin::Min => {
+            return Ok(Value::Boolean(*x && *y));
+        }
+        (Value::Boolean(x), Value::Boolean(y)) if op == Builtin::Max => {
+            return Ok(Value::Boolean(*x || *y));
+        }
+        (Value::Enum(id, x), Value::Enum(_, y)) if op == Builtin::Min => {
+            return Ok(Value::Enum(*id, *x.min(y)));
+        }
+        (Value::Enum(id, x), Value::Enum(_, y)) if op == Builtin::Max => {
+            return Ok(Value::Enum(*id, *x.max(y)));
+        }
         (Value::Real(_) | Value::Integer(_), Value::Real(_) | Value::Integer(_)) => {}
         _ => return fail(EvalErrorKind::Type(op.name())),
     }
-    let (Some(x), Some(y)) = (a.as_f64(), b.as_f64()) else { return fail(EvalErrorKind::Type(op.name())) };
+    let (Some(x), Some(y)) = (a.as_f64(), b.as_f64()) else {
+        return fail(EvalErrorKind::Type(op.name()));
+    };
     ops::check_builtin(op, x, y)?;
-    ops::builtin2(op, x, y).map(Value::Real).ok_or_else(|| EvalErrorKind::Type(op.name()).into())
+    ops::builtin2(op, x, y)
+        .map(Value::Real)
+        .ok_or_else(|| EvalErrorKind::Type(op.name()).into())
 }
 
 fn reduce_pair(op: Reduction, a: &Value, b: &Value) -> Result<Value> {
@@ -1540,7 +1837,9 @@ fn neutral(op: Reduction, base: Base) -> Value {
 /// `external "builtin"` functions are the mathematical ones.
 fn builtin_by_name(name: &str, args: &[Value]) -> Option<Result<Value>> {
     use Builtin::*;
-    let all = [Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Exp, Log, Log10, Sqrt, Abs, Sign];
+    let all = [
+        Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Exp, Log, Log10, Sqrt, Abs, Sign,
+    ];
     let op = all.into_iter().find(|op| op.name() == name)?;
     match args {
         [x] if op.is_math1() => Some(math1(op, x)),

@@ -380,7 +380,9 @@ impl Ir {
                 f(*t);
                 f(*e);
             }
-            Expr::Builtin(_, args) | Expr::Call { args, .. } | Expr::Array(args) => args.iter().copied().for_each(f),
+            Expr::Builtin(_, args) | Expr::Call { args, .. } | Expr::Array(args) => {
+                args.iter().copied().for_each(f)
+            }
             Expr::Record { fields, .. } => fields.iter().copied().for_each(f),
             Expr::Output { call, .. } => f(*call),
             Expr::Leaf { of, .. } => f(*of),
@@ -407,7 +409,11 @@ impl Ir {
     }
 
     /// The node with each direct child replaced by `f(child)`; the same id if no child changed.
-    pub fn map_children(&mut self, id: ExprId, mut f: impl FnMut(&mut Ir, ExprId) -> ExprId) -> ExprId {
+    pub fn map_children(
+        &mut self,
+        id: ExprId,
+        mut f: impl FnMut(&mut Ir, ExprId) -> ExprId,
+    ) -> ExprId {
         let mut expr = self.expr(id).clone();
         let mut changed = false;
         expr.for_each_child_mut(|e| {
@@ -480,7 +486,9 @@ impl Expr {
                 f(t);
                 f(e);
             }
-            Expr::Builtin(_, args) | Expr::Call { args, .. } | Expr::Array(args) => args.iter_mut().for_each(f),
+            Expr::Builtin(_, args) | Expr::Call { args, .. } | Expr::Array(args) => {
+                args.iter_mut().for_each(f)
+            }
             Expr::Record { fields, .. } => fields.iter_mut().for_each(f),
             Expr::Output { call, .. } => f(call),
             Expr::Leaf { of, .. } => f(of),

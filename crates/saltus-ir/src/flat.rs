@@ -116,11 +116,25 @@ pub struct WhenBranch {
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum WhenAction {
-    Assign { var: VarId, value: ExprId, origin: Origin },
-    Reinit { var: VarId, value: ExprId, origin: Origin },
+    Assign {
+        var: VarId,
+        value: ExprId,
+        origin: Origin,
+    },
+    Reinit {
+        var: VarId,
+        value: ExprId,
+        origin: Origin,
+    },
     Assert(Assert),
-    Terminate { message: ExprId, origin: Origin },
-    Call { call: ExprId, origin: Origin },
+    Terminate {
+        message: ExprId,
+        origin: Origin,
+    },
+    Call {
+        call: ExprId,
+        origin: Origin,
+    },
 }
 
 /// An algorithm section: one unit with several outputs. Statement targets are `Place::Var` (or iterators).
@@ -155,7 +169,11 @@ pub enum ClockKind {
     /// Ticks at `(shift + k·period)`, k = 0, 1, …, both exact rationals in seconds, from the start time.
     Periodic { period: Rational, shift: Rational },
     /// Interval in seconds given by an expression in parameters; ticks at start + shift·interval + k·factor·interval.
-    PeriodicReal { interval: ExprId, factor: Rational, shift: Rational },
+    PeriodicReal {
+        interval: ExprId,
+        factor: Rational,
+        shift: Rational,
+    },
     /// Ticks when the condition becomes true.
     Event { condition: ExprId },
 }

@@ -88,19 +88,46 @@ pub struct Statement {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum StatementKind {
-    Assign { target: Target, value: ExprId },
+    Assign {
+        target: Target,
+        value: ExprId,
+    },
     /// Outputs of one call; `None` where an output is dropped.
-    MultiAssign { targets: Vec<Option<Target>>, call: ExprId },
-    If { branches: Vec<(ExprId, Vec<Statement>)>, otherwise: Vec<Statement> },
-    For { iter: LocalId, range: ExprId, body: Vec<Statement> },
-    While { condition: ExprId, body: Vec<Statement> },
+    MultiAssign {
+        targets: Vec<Option<Target>>,
+        call: ExprId,
+    },
+    If {
+        branches: Vec<(ExprId, Vec<Statement>)>,
+        otherwise: Vec<Statement>,
+    },
+    For {
+        iter: LocalId,
+        range: ExprId,
+        body: Vec<Statement>,
+    },
+    While {
+        condition: ExprId,
+        body: Vec<Statement>,
+    },
     /// Only in algorithms of models. Vector conditions are a list.
-    When { branches: Vec<(Vec<ExprId>, Vec<Statement>)> },
+    When {
+        branches: Vec<(Vec<ExprId>, Vec<Statement>)>,
+    },
     Break,
     Return,
-    Assert { condition: ExprId, message: ExprId, level: AssertLevel },
-    Terminate { message: ExprId },
-    Reinit { var: VarId, value: ExprId },
+    Assert {
+        condition: ExprId,
+        message: ExprId,
+        level: AssertLevel,
+    },
+    Terminate {
+        message: ExprId,
+    },
+    Reinit {
+        var: VarId,
+        value: ExprId,
+    },
     /// A call for its effect.
     Call(ExprId),
 }
@@ -123,7 +150,10 @@ pub struct Target {
 pub enum Place {
     Local(LocalId),
     /// A variable (scalar: type without dims) of the model, `first` and its followers in row-major order.
-    Var { first: VarId, ty: TypeId },
+    Var {
+        first: VarId,
+        ty: TypeId,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]

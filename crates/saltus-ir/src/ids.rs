@@ -50,7 +50,10 @@ pub struct IdVec<I, T> {
 
 impl<I, T> Default for IdVec<I, T> {
     fn default() -> Self {
-        IdVec { items: Vec::new(), marker: PhantomData }
+        IdVec {
+            items: Vec::new(),
+            marker: PhantomData,
+        }
     }
 }
 
@@ -74,11 +77,17 @@ impl<I: Id, T> IdVec<I, T> {
     }
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
-        self.items.iter().enumerate().map(|(i, t)| (I::from_index(i), t))
+        self.items
+            .iter()
+            .enumerate()
+            .map(|(i, t)| (I::from_index(i), t))
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (I, &mut T)> {
-        self.items.iter_mut().enumerate().map(|(i, t)| (I::from_index(i), t))
+        self.items
+            .iter_mut()
+            .enumerate()
+            .map(|(i, t)| (I::from_index(i), t))
     }
 
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + use<I, T> {

@@ -15,7 +15,11 @@ impl Ir {
     /// Number of scalar leaves of one element.
     pub fn element_leaf_count(&self, base: Base) -> Option<usize> {
         match base {
-            Base::Record(id) => self.records[id].fields.iter().map(|field| self.leaf_count(field.ty)).sum(),
+            Base::Record(id) => self.records[id]
+                .fields
+                .iter()
+                .map(|field| self.leaf_count(field.ty))
+                .sum(),
             _ => Some(1),
         }
     }
@@ -45,7 +49,11 @@ impl Ir {
     /// The first leaf and the number of leaves of a field within one element of the record.
     pub fn field_leaves(&self, record: crate::RecordId, index: u32) -> Option<(usize, usize)> {
         let fields = &self.records[record].fields;
-        let before = fields.get(..index as usize)?.iter().map(|field| self.leaf_count(field.ty)).sum::<Option<usize>>()?;
+        let before = fields
+            .get(..index as usize)?
+            .iter()
+            .map(|field| self.leaf_count(field.ty))
+            .sum::<Option<usize>>()?;
         Some((before, self.leaf_count(fields.get(index as usize)?.ty)?))
     }
 
@@ -72,13 +80,24 @@ impl Ir {
                 crate::Dim::Known(n) => n as usize,
                 crate::Dim::Unknown => unreachable!("leaf counts are known"),
             };
-            let inner = self.intern_type(Type { base, dims: inner.to_vec() });
+            let inner = self.intern_type(Type {
+                base,
+                dims: inner.to_vec(),
+            });
             let chunk = leaves.len().checked_div(n).unwrap_or(0);
-            let elements = (0..n).map(|k| self.rebuild(inner, &leaves[k * chunk..(k + 1) * chunk])).collect();
+            let elements = (0..n)
+                .map(|k| self.rebuild(inner, &leaves[k * chunk..(k + 1) * chunk]))
+                .collect();
             return self.add(Expr::Array(elements), ty);
         }
-        let Base::Record(record) = base else { unreachable!("scalars were handled") };
-        let field_types: Vec<TypeId> = self.records[record].fields.iter().map(|field| field.ty).collect();
+        let Base::Record(record) = base else {
+            unreachable!("scalars were handled")
+        };
+        let field_types: Vec<TypeId> = self.records[record]
+            .fields
+            .iter()
+            .map(|field| field.ty)
+            .collect();
         let mut rest = leaves;
         let mut fields = Vec::with_capacity(field_types.len());
         for field_ty in field_types {
@@ -87,7 +106,13 @@ impl Ir {
             fields.push(self.rebuild(field_ty, own));
             rest = others;
         }
-        self.add(Expr::Record { record, fields: fields.into() }, ty)
+        self.add(
+            Expr::Record {
+                record,
+                fields: fields.into(),
+            },
+            ty,
+        )
     }
 
     /// One node whose leaves are exactly `leaves`, if there is one.

@@ -62,7 +62,13 @@ impl Ir {
                     return None;
                 }
                 let (a, b) = of(linear)?;
-                let mut scale = |e| if left { self.mul(factor, e) } else { self.mul(e, factor) };
+                let mut scale = |e| {
+                    if left {
+                        self.mul(factor, e)
+                    } else {
+                        self.mul(e, factor)
+                    }
+                };
                 Some((scale(a), scale(b)))
             }
             Expr::Binary(BinaryOp::Div, x, y) if free(y) => {
@@ -79,11 +85,17 @@ impl Ir {
             }
             Expr::Builtin(Builtin::Smooth, args) => {
                 let (a, b) = of(args[1])?;
-                Some((self.call_builtin(Builtin::Smooth, &[args[0], a]), self.call_builtin(Builtin::Smooth, &[args[0], b])))
+                Some((
+                    self.call_builtin(Builtin::Smooth, &[args[0], a]),
+                    self.call_builtin(Builtin::Smooth, &[args[0], b]),
+                ))
             }
             Expr::Builtin(Builtin::Homotopy, args) => {
                 let ((a0, b0), (a1, b1)) = (of(args[0])?, of(args[1])?);
-                Some((self.call_builtin(Builtin::Homotopy, &[a0, a1]), self.call_builtin(Builtin::Homotopy, &[b0, b1])))
+                Some((
+                    self.call_builtin(Builtin::Homotopy, &[a0, a1]),
+                    self.call_builtin(Builtin::Homotopy, &[b0, b1]),
+                ))
             }
             _ => None,
         }

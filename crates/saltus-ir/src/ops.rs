@@ -26,12 +26,17 @@ pub enum DomainError {
 impl fmt::Display for DomainError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DomainError::DivisionByZero { numerator } => write!(f, "division of {numerator} by zero"),
+            DomainError::DivisionByZero { numerator } => {
+                write!(f, "division of {numerator} by zero")
+            }
             DomainError::Function { op, argument } => {
                 write!(f, "`{}` is not defined at {argument}", op.name())
             }
             DomainError::Power { base, exponent } => {
-                write!(f, "`^` is not defined for base {base} and exponent {exponent}")
+                write!(
+                    f,
+                    "`^` is not defined for base {base} and exponent {exponent}"
+                )
             }
             DomainError::IntegerOverflow => write!(f, "the Integer result needs more than 64 bits"),
         }
@@ -128,7 +133,10 @@ pub fn check_binary(op: BinaryOp, a: f64, b: f64) -> Result<(), DomainError> {
     match op {
         BinaryOp::Div if b == 0.0 => Err(DomainError::DivisionByZero { numerator: a }),
         BinaryOp::Pow if (a < 0.0 && b.fract() != 0.0) || (a == 0.0 && b < 0.0) => {
-            Err(DomainError::Power { base: a, exponent: b })
+            Err(DomainError::Power {
+                base: a,
+                exponent: b,
+            })
         }
         _ => Ok(()),
     }
@@ -145,7 +153,11 @@ pub fn check_builtin(op: Builtin, x: f64, y: f64) -> Result<(), DomainError> {
         }
         _ => true,
     };
-    if defined { Ok(()) } else { Err(DomainError::Function { op, argument: x }) }
+    if defined {
+        Ok(())
+    } else {
+        Err(DomainError::Function { op, argument: x })
+    }
 }
 
 /// `+`, `-` and `*` of Integers; `None` for operators whose result is not Integer.
@@ -172,14 +184,28 @@ pub fn integer_builtin1(op: Builtin, a: i64) -> Option<Result<i64, DomainError>>
 
 /// Built-ins of two Integers with an Integer result.
 pub fn integer_builtin2(op: Builtin, a: i64, b: i64) -> Option<Result<i64, DomainError>> {
-    let zero = DomainError::DivisionByZero { numerator: a as f64 };
-    let quotient = |q: Option<i64>| if b == 0 { Err(zero) } else { q.ok_or(DomainError::IntegerOverflow) };
+    let zero = DomainError::DivisionByZero {
+        numerator: a as f64,
+    };
+    let quotient = |q: Option<i64>| {
+        if b == 0 {
+            Err(zero)
+        } else {
+            q.ok_or(DomainError::IntegerOverflow)
+        }
+    };
     Some(match op {
         Builtin::Min => Ok(a.min(b)),
         Builtin::Max => Ok(a.max(b)),
         Builtin::Div => quotient(a.checked_div(b)),
         Builtin::Rem => quotient(a.checked_rem(b)),
-        Builtin::Mod => quotient(a.checked_rem(b)).map(|r| if r != 0 && (r < 0) != (b < 0) { r + b } else { r }),
+        Builtin::Mod => quotient(a.checked_rem(b)).map(|r| {
+            if r != 0 && (r < 0) != (b < 0) {
+                r + b
+            } else {
+                r
+            }
+        }),
         _ => return None,
     })
 }
@@ -189,7 +215,11 @@ pub fn floor_to_integer(x: f64) -> Result<i64, DomainError> {
     // 2^63 is the first number above the range; both bounds are exact.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     let floor = x.floor();
-    if (-LIMIT..LIMIT).contains(&floor) { Ok(floor as i64) } else { Err(DomainError::IntegerOverflow) }
+    if (-LIMIT..LIMIT).contains(&floor) {
+        Ok(floor as i64)
+    } else {
+        Err(DomainError::IntegerOverflow)
+    }
 }
 
 /// Number of elements of `start:step:stop` (specification 10.4.3); 0 for an empty range.
@@ -199,7 +229,9 @@ pub fn range_length(start: f64, step: f64, stop: f64) -> Result<usize, DomainErr
     /// Relative slack of the quotient, in units of the machine epsilon.
     const SLACK_ULPS: f64 = 8.0;
     if step == 0.0 || step.is_nan() {
-        return Err(DomainError::DivisionByZero { numerator: stop - start });
+        return Err(DomainError::DivisionByZero {
+            numerator: stop - start,
+        });
     }
     let quotient = (stop - start) / step;
     if quotient.is_nan() {
@@ -310,7 +342,12 @@ impl Builtin {
     pub fn makes_events(self) -> bool {
         matches!(
             self,
-            Builtin::Div | Builtin::Mod | Builtin::Rem | Builtin::Ceil | Builtin::Floor | Builtin::Integer
+            Builtin::Div
+                | Builtin::Mod
+                | Builtin::Rem
+                | Builtin::Ceil
+                | Builtin::Floor
+                | Builtin::Integer
         )
     }
 }
@@ -322,7 +359,11 @@ mod tests {
     #[test]
     fn integer_division_follows_the_specification_tables() {
         let all = |a, b| {
-            [Builtin::Div, Builtin::Mod, Builtin::Rem].map(|op| integer_builtin2(op, a, b).expect("defined").expect("in range"))
+            [Builtin::Div, Builtin::Mod, Builtin::Rem].map(|op| {
+                integer_builtin2(op, a, b)
+                    .expect("defined")
+                    .expect("in range")
+            })
         };
         assert_eq!(all(7, 3), [2, 1, 1]);
         assert_eq!(all(-7, 3), [-2, 2, -1]);
@@ -335,8 +376,14 @@ mod tests {
             assert_eq!(builtin2(Builtin::Mod, a, b), Some(modulo));
             assert_eq!(builtin2(Builtin::Rem, a, b), Some(rem));
         }
-        assert_eq!(integer_builtin2(Builtin::Mod, 1, 0), Some(Err(DomainError::DivisionByZero { numerator: 1.0 })));
-        assert_eq!(integer_builtin2(Builtin::Div, i64::MIN, -1), Some(Err(DomainError::IntegerOverflow)));
+        assert_eq!(
+            integer_builtin2(Builtin::Mod, 1, 0),
+            Some(Err(DomainError::DivisionByZero { numerator: 1.0 }))
+        );
+        assert_eq!(
+            integer_builtin2(Builtin::Div, i64::MIN, -1),
+            Some(Err(DomainError::IntegerOverflow))
+        );
     }
 
     #[test]

@@ -3,7 +3,10 @@
 //! Beyond Modelica: `f(x)#2` is the second output of a call, `f(x)[3]` and `f(x).a` are leaves of its value.
 
 use crate::expr::{BinaryOp, Builtin, Expr, Ir, Reduction, Sub, UnaryOp};
-use crate::flat::{Algorithm, Causality, ClockKind, Equation, FlatModel, StateSelect, Variability, Variable, When, WhenAction};
+use crate::flat::{
+    Algorithm, Causality, ClockKind, Equation, FlatModel, StateSelect, Variability, Variable, When,
+    WhenAction,
+};
 use crate::func::{Access, AssertLevel, Function, Place, Statement, StatementKind, Target};
 use crate::ids::IdVec;
 use crate::types::{Base, Dim, Type};
@@ -19,12 +22,25 @@ const CUT: &str = "…";
 
 /// The text of an expression with the names of the variables.
 pub fn expression(ir: &Ir, variables: &IdVec<VarId, Variable>, e: ExprId) -> String {
-    expression_with(ir, &|v| variables.get(v).map_or_else(|| format!("v{}", v.0), |x| x.name.to_string()), e)
+    expression_with(
+        ir,
+        &|v| {
+            variables
+                .get(v)
+                .map_or_else(|| format!("v{}", v.0), |x| x.name.to_string())
+        },
+        e,
+    )
 }
 
 /// The text of an expression with variables named by `name`.
 pub fn expression_with(ir: &Ir, name: &dyn Fn(VarId) -> String, e: ExprId) -> String {
-    let mut printer = Printer { ir, name, out: String::new(), depth: 0 };
+    let mut printer = Printer {
+        ir,
+        name,
+        out: String::new(),
+        depth: 0,
+    };
     printer.expr(e, Level::Any);
     printer.out
 }
@@ -105,7 +121,12 @@ impl Printer<'_> {
             Expr::Enum(id, k) => {
                 let ty = &self.ir.enums[*id];
                 let literal = ty.literals.get((*k as usize).wrapping_sub(1));
-                let _ = write!(self.out, "{}.{}", ty.name, literal.map_or("?", |name| name.as_str()));
+                let _ = write!(
+                    self.out,
+                    "{}.{}",
+                    ty.name,
+                    literal.map_or("?", |name| name.as_str())
+                );
             }
             Expr::Time => self.out.push_str("time"),
             Expr::Var(v) => {
@@ -178,7 +199,10 @@ impl Printer<'_> {
             Expr::Field { base, index } => {
                 self.expr(*base, Level::Primary);
                 let name = match self.ir.base(*base) {
-                    Base::Record(id) => self.ir.records[id].fields.get(*index as usize).map(|field| field.name.as_str()),
+                    Base::Record(id) => self.ir.records[id]
+                        .fields
+                        .get(*index as usize)
+                        .map(|field| field.name.as_str()),
                     _ => None,
                 };
                 let _ = write!(self.out, ".{}", name.unwrap_or("?"));
@@ -188,7 +212,12 @@ impl Printer<'_> {
                 self.iteration(*body, *iter, *range);
                 self.out.push('}');
             }
-            Expr::Reduce { op, body, iter, range } => {
+            Expr::Reduce {
+                op,
+                body,
+                iter,
+                range,
+            } => {
                 self.out.push_str(match op {
                     Reduction::Sum => "sum(",
                     Reduction::Product => "product(",
@@ -203,7 +232,10 @@ impl Printer<'_> {
                 let _ = write!(self.out, "function {}(", f.name);
                 for (k, (position, value)) in bound.iter().enumerate() {
                     self.separator(k);
-                    let input = f.inputs.get(*position as usize).map_or("?", |&l| self.ir.locals[l].name.as_str());
+                    let input = f
+                        .inputs
+                        .get(*position as usize)
+                        .map_or("?", |&l| self.ir.locals[l].name.as_str());
                     let _ = write!(self.out, "{input} = ");
                     self.expr(*value, Level::Any);
                 }
@@ -318,12 +350,16 @@ fn operator_level(op: BinaryOp) -> Level {
 fn leaf_path(ir: &Ir, ty: TypeId, index: usize) -> String {
     let Type { base, dims } = ir.type_of_id(ty);
     let mut path = String::new();
-    let Some(stride) = ir.element_leaf_count(*base).filter(|&n| n > 0) else { return format!("[{}]", index + 1) };
+    let Some(stride) = ir.element_leaf_count(*base).filter(|&n| n > 0) else {
+        return format!("[{}]", index + 1);
+    };
     if !dims.is_empty() {
         let mut rest = index / stride;
         let mut subs = Vec::new();
         for dim in dims.iter().rev() {
-            let Dim::Known(n) = *dim else { return format!("[{}]", index + 1) };
+            let Dim::Known(n) = *dim else {
+                return format!("[{}]", index + 1);
+            };
             let n = (n as usize).max(1);
             subs.push((rest % n + 1).to_string());
             rest /= n;
@@ -363,7 +399,10 @@ fn quoted(text: &str) -> String {
 
 /// The flat model as readable Modelica text.
 pub fn print_flat(model: &FlatModel) -> String {
-    let mut text = FlatText { model, out: String::new() };
+    let mut text = FlatText {
+        model,
+        out: String::new(),
+    };
     text.model();
     text.out
 }
@@ -403,10 +442,20 @@ impl FlatText<'_> {
         for partition in &model.partitions {
             let clock = match &partition.clock {
                 ClockKind::Periodic { period, shift } => {
-                    format!("every {}/{} s from {}/{} s", period.num, period.den, shift.num, shift.den)
+                    format!(
+                        "every {}/{} s from {}/{} s",
+                        period.num, period.den, shift.num, shift.den
+                    )
                 }
-                ClockKind::PeriodicReal { interval, factor, .. } => {
-                    format!("every {}*{}/{} s", model.text(*interval), factor.num, factor.den)
+                ClockKind::PeriodicReal {
+                    interval, factor, ..
+                } => {
+                    format!(
+                        "every {}*{}/{} s",
+                        model.text(*interval),
+                        factor.num,
+                        factor.den
+                    )
                 }
                 ClockKind::Event { condition } => format!("when {}", model.text(*condition)),
             };
@@ -424,10 +473,19 @@ impl FlatText<'_> {
         let model = self.model;
         let mut roots: Vec<ExprId> = Vec::new();
         for (_, v) in model.variables.iter() {
-            roots.extend([v.binding, v.start, v.fixed, v.min, v.max, v.nominal].into_iter().flatten());
+            roots.extend(
+                [v.binding, v.start, v.fixed, v.min, v.max, v.nominal]
+                    .into_iter()
+                    .flatten(),
+            );
         }
         let partitions = model.partitions.iter().flat_map(|p| &p.equations);
-        for equation in model.equations.iter().chain(&model.initial_equations).chain(partitions) {
+        for equation in model
+            .equations
+            .iter()
+            .chain(&model.initial_equations)
+            .chain(partitions)
+        {
             roots.extend([equation.lhs, equation.rhs]);
         }
         let mut functions: Vec<FuncId> = model
@@ -473,7 +531,12 @@ impl FlatText<'_> {
             Causality::Output => "output ",
             Causality::Local => "",
         });
-        let _ = write!(self.out, "{} {}", base_name(&model.ir, variable.base), variable.name);
+        let _ = write!(
+            self.out,
+            "{} {}",
+            base_name(&model.ir, variable.base),
+            variable.name
+        );
         let mut attributes = Vec::new();
         let expressions = [
             ("start", variable.start),
@@ -497,7 +560,11 @@ impl FlatText<'_> {
         if let Some(select) = state_select {
             attributes.push(format!("stateSelect = StateSelect.{select}"));
         }
-        let texts = [("unit", variable.unit), ("displayUnit", variable.display_unit), ("quantity", variable.quantity)];
+        let texts = [
+            ("unit", variable.unit),
+            ("displayUnit", variable.display_unit),
+            ("quantity", variable.quantity),
+        ];
         for (name, text) in texts {
             if let Some(text) = text {
                 attributes.push(format!("{name} = {}", quoted(text.as_str())));
@@ -526,7 +593,11 @@ impl FlatText<'_> {
 
     fn when(&mut self, when: &When) {
         for (k, branch) in when.branches.iter().enumerate() {
-            let conditions: Vec<String> = branch.conditions.iter().map(|&c| self.model.text(c)).collect();
+            let conditions: Vec<String> = branch
+                .conditions
+                .iter()
+                .map(|&c| self.model.text(c))
+                .collect();
             let head = if k == 0 { "when" } else { "elsewhen" };
             match conditions.as_slice() {
                 [one] => {
@@ -545,12 +616,24 @@ impl FlatText<'_> {
         let model = self.model;
         match action {
             WhenAction::Assign { var, value, .. } => {
-                let _ = writeln!(self.out, "    {} = {};", self.name(*var), model.text(*value));
+                let _ = writeln!(
+                    self.out,
+                    "    {} = {};",
+                    self.name(*var),
+                    model.text(*value)
+                );
             }
             WhenAction::Reinit { var, value, .. } => {
-                let _ = writeln!(self.out, "    reinit({}, {});", self.name(*var), model.text(*value));
+                let _ = writeln!(
+                    self.out,
+                    "    reinit({}, {});",
+                    self.name(*var),
+                    model.text(*value)
+                );
             }
-            WhenAction::Assert(assert) => self.assert(assert.condition, assert.message, assert.level, 2),
+            WhenAction::Assert(assert) => {
+                self.assert(assert.condition, assert.message, assert.level, 2)
+            }
             WhenAction::Terminate { message, .. } => {
                 let _ = writeln!(self.out, "    terminate({});", model.text(*message));
             }
@@ -566,11 +649,19 @@ impl FlatText<'_> {
             AssertLevel::Warning => ", AssertionLevel.warning",
         };
         let (condition, message) = (self.model.text(condition), self.model.text(message));
-        let _ = writeln!(self.out, "{:1$}assert({condition}, {message}{level});", "", 2 * indent);
+        let _ = writeln!(
+            self.out,
+            "{:1$}assert({condition}, {message}{level});",
+            "",
+            2 * indent
+        );
     }
 
     fn name(&self, v: VarId) -> String {
-        self.model.variables.get(v).map_or_else(|| format!("v{}", v.0), |x| x.name.to_string())
+        self.model
+            .variables
+            .get(v)
+            .map_or_else(|| format!("v{}", v.0), |x| x.name.to_string())
     }
 
     fn algorithm(&mut self, head: &str, algorithm: &Algorithm) {
@@ -596,12 +687,17 @@ impl FlatText<'_> {
                 self.line(indent, &text);
             }
             StatementKind::MultiAssign { targets, call } => {
-                let targets: Vec<String> =
-                    targets.iter().map(|t| t.as_ref().map_or_else(String::new, |t| self.target(t))).collect();
+                let targets: Vec<String> = targets
+                    .iter()
+                    .map(|t| t.as_ref().map_or_else(String::new, |t| self.target(t)))
+                    .collect();
                 let text = format!("({}) := {};", targets.join(", "), model.text(*call));
                 self.line(indent, &text);
             }
-            StatementKind::If { branches, otherwise } => {
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
                 for (k, (condition, body)) in branches.iter().enumerate() {
                     let head = if k == 0 { "if" } else { "elseif" };
                     self.line(indent, &format!("{head} {} then", model.text(*condition)));
@@ -614,7 +710,14 @@ impl FlatText<'_> {
                 self.line(indent, "end if;");
             }
             StatementKind::For { iter, range, body } => {
-                self.line(indent, &format!("for {} in {} loop", model.ir.locals[*iter].name, model.text(*range)));
+                self.line(
+                    indent,
+                    &format!(
+                        "for {} in {} loop",
+                        model.ir.locals[*iter].name,
+                        model.text(*range)
+                    ),
+                );
                 self.statements(body, indent + 1);
                 self.line(indent, "end for;");
             }
@@ -625,17 +728,27 @@ impl FlatText<'_> {
             }
             StatementKind::When { branches } => {
                 for (k, (conditions, body)) in branches.iter().enumerate() {
-                    let conditions: Vec<String> = conditions.iter().map(|&c| model.text(c)).collect();
+                    let conditions: Vec<String> =
+                        conditions.iter().map(|&c| model.text(c)).collect();
                     let head = if k == 0 { "when" } else { "elsewhen" };
-                    self.line(indent, &format!("{head} {{{}}} then", conditions.join(", ")));
+                    self.line(
+                        indent,
+                        &format!("{head} {{{}}} then", conditions.join(", ")),
+                    );
                     self.statements(body, indent + 1);
                 }
                 self.line(indent, "end when;");
             }
             StatementKind::Break => self.line(indent, "break;"),
             StatementKind::Return => self.line(indent, "return;"),
-            StatementKind::Assert { condition, message, level } => self.assert(*condition, *message, *level, indent),
-            StatementKind::Terminate { message } => self.line(indent, &format!("terminate({});", model.text(*message))),
+            StatementKind::Assert {
+                condition,
+                message,
+                level,
+            } => self.assert(*condition, *message, *level, indent),
+            StatementKind::Terminate { message } => {
+                self.line(indent, &format!("terminate({});", model.text(*message)))
+            }
             StatementKind::Reinit { var, value } => {
                 let text = format!("reinit({}, {});", self.name(*var), model.text(*value));
                 self.line(indent, &text);
@@ -652,7 +765,8 @@ impl FlatText<'_> {
             // An array: its name without the subscripts of the first element.
             Place::Var { first, .. } => {
                 let name = self.name(first);
-                name.rsplit_once('[').map_or_else(|| name.clone(), |(array, _)| array.to_owned())
+                name.rsplit_once('[')
+                    .map_or_else(|| name.clone(), |(array, _)| array.to_owned())
             }
         };
         for access in &target.access {
@@ -712,9 +826,20 @@ pub fn signature(ir: &Ir, function: &Function) -> String {
     let list = |locals: &[crate::LocalId]| {
         let items: Vec<String> = locals
             .iter()
-            .map(|&l| format!("{} {}", type_text(ir, ir.type_of_id(ir.locals[l].ty)), ir.locals[l].name))
+            .map(|&l| {
+                format!(
+                    "{} {}",
+                    type_text(ir, ir.type_of_id(ir.locals[l].ty)),
+                    ir.locals[l].name
+                )
+            })
             .collect();
         items.join(", ")
     };
-    format!("{}({}) -> ({})", function.name, list(&function.inputs), list(&function.outputs))
+    format!(
+        "{}({}) -> ({})",
+        function.name,
+        list(&function.inputs),
+        list(&function.outputs)
+    )
 }

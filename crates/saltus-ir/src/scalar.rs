@@ -68,12 +68,18 @@ pub enum ScalarError {
 impl fmt::Display for ScalarError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ScalarError::UnknownSize(what) => write!(f, "the size of {what} does not follow from constants"),
+            ScalarError::UnknownSize(what) => {
+                write!(f, "the size of {what} does not follow from constants")
+            }
             ScalarError::ShapeMismatch { what, left, right } => {
                 write!(f, "sizes {left:?} and {right:?} do not fit in {what}")
             }
-            ScalarError::IndexOutOfRange { index, size } => write!(f, "subscript {index} is not in 1:{size}"),
-            ScalarError::Unassigned(_) => write!(f, "a local variable is used before it has a value"),
+            ScalarError::IndexOutOfRange { index, size } => {
+                write!(f, "subscript {index} is not in 1:{size}")
+            }
+            ScalarError::Unassigned(_) => {
+                write!(f, "a local variable is used before it has a value")
+            }
             ScalarError::NotConstant(what) => write!(f, "{what} must be constant"),
             ScalarError::TooDeep => write!(f, "the expression is nested too deeply"),
             ScalarError::TooLarge => write!(f, "the expanded function is too large"),
@@ -180,7 +186,11 @@ impl<'a> Scalarizer<'a> {
         let shaped = self.expr(e)?;
         match shaped.leaves.as_slice() {
             [leaf] if shaped.dims.is_empty() => Ok(*leaf),
-            _ => Err(ScalarError::ShapeMismatch { what, left: shaped.dims.clone(), right: vec![] }),
+            _ => Err(ScalarError::ShapeMismatch {
+                what,
+                left: shaped.dims.clone(),
+                right: vec![],
+            }),
         }
     }
 
@@ -191,7 +201,9 @@ impl<'a> Scalarizer<'a> {
         for id in self.ir.reachable(&[e]) {
             let mut free = !matches!(self.ir.expr(id), Expr::Local(_));
             let known = &self.local_free;
-            self.ir.for_each_child(id, |child| free &= known.get(&child).copied().unwrap_or(true));
+            self.ir.for_each_child(id, |child| {
+                free &= known.get(&child).copied().unwrap_or(true)
+            });
             self.local_free.insert(id, free);
         }
         self.local_free[&e]
@@ -199,9 +211,12 @@ impl<'a> Scalarizer<'a> {
 
     fn node(&mut self, e: ExprId) -> Result<Shared> {
         match self.ir.expr(e) {
-            Expr::Real(_) | Expr::Integer(_) | Expr::Boolean(_) | Expr::String(_) | Expr::Enum(..) | Expr::Time => {
-                Ok(self.single(e))
-            }
+            Expr::Real(_)
+            | Expr::Integer(_)
+            | Expr::Boolean(_)
+            | Expr::String(_)
+            | Expr::Enum(..)
+            | Expr::Time => Ok(self.single(e)),
             Expr::Var(v) => {
                 let leaf = self.vars.get(v).copied().unwrap_or(e);
                 Ok(self.single(leaf))
@@ -210,7 +225,11 @@ impl<'a> Scalarizer<'a> {
                 let first = *first;
                 self.var_array(first, self.ir.type_id(e))
             }
-            Expr::Local(id) => self.locals.get(id).cloned().ok_or(ScalarError::Unassigned(*id)),
+            Expr::Local(id) => self
+                .locals
+                .get(id)
+                .cloned()
+                .ok_or(ScalarError::Unassigned(*id)),
             Expr::Unary(op, a) => {
                 let (op, a) = (*op, *a);
                 let a = self.expr(a)?;
@@ -231,8 +250,12 @@ impl<'a> Scalarizer<'a> {
             Expr::Call { function, args } => {
                 let (function, args) = (*function, args.clone());
                 let ty = self.ir.type_id(e);
-                let args = args.iter().map(|&a| self.expr(a)).collect::<Result<Vec<_>>>()?;
-                self.call(function, args, Some(ty)).map(|outputs| outputs[0].clone())
+                let args = args
+                    .iter()
+                    .map(|&a| self.expr(a))
+                    .collect::<Result<Vec<_>>>()?;
+                self.call(function, args, Some(ty))
+                    .map(|outputs| outputs[0].clone())
             }
             Expr::Output { call, index } => {
                 let (call, index) = (*call, *index);
@@ -244,7 +267,10 @@ impl<'a> Scalarizer<'a> {
                 let leaf = *shaped
                     .leaves
                     .get(index)
-                    .ok_or(ScalarError::IndexOutOfRange { index: index as i64 + 1, size: shaped.leaves.len() })?;
+                    .ok_or(ScalarError::IndexOutOfRange {
+                        index: index as i64 + 1,
+                        size: shaped.leaves.len(),
+                    })?;
                 Ok(self.single(leaf))
             }
             Expr::Array(elements) => {
@@ -266,23 +292,39 @@ impl<'a> Scalarizer<'a> {
                     let shaped = self.expr(*field)?;
                     self.push_field(record, k, &shaped, &mut leaves)?;
                 }
-                Ok(Rc::new(Shaped { base: Base::Record(record), dims: vec![], leaves }))
+                Ok(Rc::new(Shaped {
+                    base: Base::Record(record),
+                    dims: vec![],
+                    leaves,
+                }))
             }
             Expr::Field { base, index } => {
                 let (base, index) = (*base, *index);
                 let shaped = self.expr(base)?;
                 let (position, field) = self.field_positions(shaped.base, &shaped.dims, index)?;
                 let leaves = position.into_iter().map(|p| shaped.leaves[p]).collect();
-                Ok(Rc::new(Shaped { base: field.0, dims: field.1, leaves }))
+                Ok(Rc::new(Shaped {
+                    base: field.0,
+                    dims: field.1,
+                    leaves,
+                }))
             }
             Expr::Comprehension { body, iter, range } => {
                 let (body, iter, range) = (*body, *iter, *range);
                 self.comprehension(e, body, iter, range)
             }
-            Expr::Reduce { op, body, iter, range } => {
+            Expr::Reduce {
+                op,
+                body,
+                iter,
+                range,
+            } => {
                 let (op, body, iter, range) = (*op, *body, *iter, *range);
                 let terms = self.iterate(iter, range, body)?;
-                let leaves = terms.iter().map(|t| self.one_leaf(t, "a reduction")).collect::<Result<Vec<_>>>()?;
+                let leaves = terms
+                    .iter()
+                    .map(|t| self.one_leaf(t, "a reduction"))
+                    .collect::<Result<Vec<_>>>()?;
                 let base = self.ir.base(e);
                 let leaf = self.reduce(op, base, &leaves);
                 Ok(self.single(leaf))
@@ -295,20 +337,34 @@ impl<'a> Scalarizer<'a> {
                     new.push((*position, self.rebuild(&shaped)?));
                 }
                 let ty = self.ir.type_id(e);
-                let leaf = self.ir.add(Expr::Function { function, bound: new.into() }, ty);
+                let leaf = self.ir.add(
+                    Expr::Function {
+                        function,
+                        bound: new.into(),
+                    },
+                    ty,
+                );
                 Ok(self.single(leaf))
             }
         }
     }
 
     fn single(&self, leaf: ExprId) -> Shared {
-        Rc::new(Shaped { base: self.ir.base(leaf), dims: vec![], leaves: vec![leaf] })
+        Rc::new(Shaped {
+            base: self.ir.base(leaf),
+            dims: vec![],
+            leaves: vec![leaf],
+        })
     }
 
     fn one_leaf(&self, shaped: &Shaped, what: &'static str) -> Result<ExprId> {
         match shaped.leaves.as_slice() {
             [leaf] if shaped.dims.is_empty() => Ok(*leaf),
-            _ => Err(ScalarError::ShapeMismatch { what, left: shaped.dims.clone(), right: vec![] }),
+            _ => Err(ScalarError::ShapeMismatch {
+                what,
+                left: shaped.dims.clone(),
+                right: vec![],
+            }),
         }
     }
 
@@ -324,7 +380,11 @@ impl<'a> Scalarizer<'a> {
                 None => self.ir.var(v, base),
             });
         }
-        Ok(Rc::new(Shaped { base: self.ir.type_of_id(ty).base, dims, leaves }))
+        Ok(Rc::new(Shaped {
+            base: self.ir.type_of_id(ty).base,
+            dims,
+            leaves,
+        }))
     }
 
     fn map_leaves(&mut self, a: &Shaped, mut f: impl FnMut(&mut Ir, ExprId) -> ExprId) -> Shared {
@@ -333,7 +393,11 @@ impl<'a> Scalarizer<'a> {
             Some(&leaf) if !matches!(a.base, Base::Record(_)) => self.ir.base(leaf),
             _ => a.base,
         };
-        Rc::new(Shaped { base, dims: a.dims.clone(), leaves })
+        Rc::new(Shaped {
+            base,
+            dims: a.dims.clone(),
+            leaves,
+        })
     }
 
     /// `((a op b) op c) …` without recursion along the left operands.
@@ -382,14 +446,22 @@ impl<'a> Scalarizer<'a> {
         };
         for a in args {
             if !is_scalar(a) && (a.dims != shape.dims || a.leaves.len() != shape.leaves.len()) {
-                return Err(ScalarError::ShapeMismatch { what, left: shape.dims.clone(), right: a.dims.clone() });
+                return Err(ScalarError::ShapeMismatch {
+                    what,
+                    left: shape.dims.clone(),
+                    right: a.dims.clone(),
+                });
             }
         }
         let mut operands = vec![shape.leaves.first().copied().unwrap_or(ExprId(0)); args.len()];
         let mut leaves = Vec::with_capacity(shape.leaves.len());
         for k in 0..shape.leaves.len() {
             for (operand, a) in operands.iter_mut().zip(args) {
-                *operand = if is_scalar(a) { a.leaves[0] } else { a.leaves[k] };
+                *operand = if is_scalar(a) {
+                    a.leaves[0]
+                } else {
+                    a.leaves[k]
+                };
             }
             leaves.push(f(self.ir, &operands));
         }
@@ -397,7 +469,11 @@ impl<'a> Scalarizer<'a> {
             Some(&leaf) if !matches!(shape.base, Base::Record(_)) => self.ir.base(leaf),
             _ => shape.base,
         };
-        Ok(Rc::new(Shaped { base, dims: shape.dims.clone(), leaves }))
+        Ok(Rc::new(Shaped {
+            base,
+            dims: shape.dims.clone(),
+            leaves,
+        }))
     }
 
     fn if_node(&mut self, c: ExprId, t: ExprId, f: ExprId) -> Result<Shared> {
@@ -411,26 +487,48 @@ impl<'a> Scalarizer<'a> {
 
     fn merge_if(&mut self, condition: ExprId, t: &Shared, f: &Shared) -> Result<Shared> {
         if t.dims != f.dims || t.leaves.len() != f.leaves.len() {
-            return Err(ScalarError::ShapeMismatch { what: "the branches of an if", left: t.dims.clone(), right: f.dims.clone() });
+            return Err(ScalarError::ShapeMismatch {
+                what: "the branches of an if",
+                left: t.dims.clone(),
+                right: f.dims.clone(),
+            });
         }
         if t == f {
             return Ok(t.clone());
         }
-        let leaves = t.leaves.iter().zip(&f.leaves).map(|(&a, &b)| self.ir.if_(condition, a, b)).collect();
+        let leaves = t
+            .leaves
+            .iter()
+            .zip(&f.leaves)
+            .map(|(&a, &b)| self.ir.if_(condition, a, b))
+            .collect();
         let base = if f.base == Base::Real { f.base } else { t.base };
-        Ok(Rc::new(Shaped { base, dims: t.dims.clone(), leaves }))
+        Ok(Rc::new(Shaped {
+            base,
+            dims: t.dims.clone(),
+            leaves,
+        }))
     }
 
     fn array_node(&mut self, e: ExprId, elements: &[ExprId]) -> Result<Shared> {
         if elements.is_empty() {
             let ty = self.ir.ty(e);
-            let dims = ty.known_dims().ok_or_else(|| ScalarError::UnknownSize("an empty array".into()))?;
+            let dims = ty
+                .known_dims()
+                .ok_or_else(|| ScalarError::UnknownSize("an empty array".into()))?;
             if dims.iter().product::<usize>() != 0 {
                 return Err(ScalarError::UnknownSize("an empty array".into()));
             }
-            return Ok(Rc::new(Shaped { base: ty.base, dims, leaves: vec![] }));
+            return Ok(Rc::new(Shaped {
+                base: ty.base,
+                dims,
+                leaves: vec![],
+            }));
         }
-        let parts = elements.iter().map(|&x| self.expr(x)).collect::<Result<Vec<_>>>()?;
+        let parts = elements
+            .iter()
+            .map(|&x| self.expr(x))
+            .collect::<Result<Vec<_>>>()?;
         self.stack(&parts)
     }
 
@@ -471,7 +569,11 @@ impl<'a> Scalarizer<'a> {
     }
 
     fn coerce(&mut self, shaped: &Shared, base: Base) -> Shared {
-        let literal = base == Base::Real && shaped.leaves.iter().any(|&e| matches!(self.ir.expr(e), Expr::Integer(_)));
+        let literal = base == Base::Real
+            && shaped
+                .leaves
+                .iter()
+                .any(|&e| matches!(self.ir.expr(e), Expr::Integer(_)));
         if literal || (base == Base::Real && shaped.base == Base::Integer) {
             self.coerced((**shaped).clone(), base)
         } else {
@@ -480,12 +582,25 @@ impl<'a> Scalarizer<'a> {
     }
 
     /// Appends the leaves of one field, with the conversion and size that the record type asks for.
-    fn push_field(&mut self, record: RecordId, index: usize, value: &Shared, leaves: &mut Vec<ExprId>) -> Result<()> {
+    fn push_field(
+        &mut self,
+        record: RecordId,
+        index: usize,
+        value: &Shared,
+        leaves: &mut Vec<ExprId>,
+    ) -> Result<()> {
         let Some(field) = self.ir.records[record].fields.get(index) else {
-            return Err(ScalarError::Unsupported("a record with too many fields".into()));
+            return Err(ScalarError::Unsupported(
+                "a record with too many fields".into(),
+            ));
         };
         let ty = field.ty;
-        let expected = self.ir.leaf_count(ty).ok_or_else(|| ScalarError::UnknownSize(format!("field `{}`", self.ir.records[record].fields[index].name)))?;
+        let expected = self.ir.leaf_count(ty).ok_or_else(|| {
+            ScalarError::UnknownSize(format!(
+                "field `{}`",
+                self.ir.records[record].fields[index].name
+            ))
+        })?;
         if value.leaves.len() != expected {
             return Err(ScalarError::ShapeMismatch {
                 what: "the field of a record",
@@ -499,16 +614,27 @@ impl<'a> Scalarizer<'a> {
     }
 
     /// Positions of the leaves of a field of every element, and base and dims of the result.
-    fn field_positions(&self, base: Base, dims: &[usize], index: u32) -> Result<(Vec<usize>, (Base, Vec<usize>))> {
+    fn field_positions(
+        &self,
+        base: Base,
+        dims: &[usize],
+        index: u32,
+    ) -> Result<(Vec<usize>, (Base, Vec<usize>))> {
         let Base::Record(record) = base else {
-            return Err(ScalarError::Unsupported("a field of something that is not a record".into()));
+            return Err(ScalarError::Unsupported(
+                "a field of something that is not a record".into(),
+            ));
         };
         let unknown = || ScalarError::UnknownSize("a record field".into());
         let (first, n) = self.ir.field_leaves(record, index).ok_or_else(unknown)?;
         let stride = self.ir.element_leaf_count(base).ok_or_else(unknown)?;
-        let ty = self.ir.type_of_id(self.ir.records[record].fields[index as usize].ty);
+        let ty = self
+            .ir
+            .type_of_id(self.ir.records[record].fields[index as usize].ty);
         let count: usize = dims.iter().product();
-        let positions = (0..count).flat_map(|k| (0..n).map(move |j| k * stride + first + j)).collect();
+        let positions = (0..count)
+            .flat_map(|k| (0..n).map(move |j| k * stride + first + j))
+            .collect();
         let mut result_dims = dims.to_vec();
         result_dims.extend(ty.known_dims().ok_or_else(unknown)?);
         Ok((positions, (ty.base, result_dims)))
@@ -517,7 +643,9 @@ impl<'a> Scalarizer<'a> {
     /// One array, record or scalar node with these leaves.
     pub(crate) fn rebuild(&mut self, shaped: &Shaped) -> Result<ExprId> {
         let ty = self.ir.intern_type(Type::array(shaped.base, &shaped.dims));
-        self.ir.rebuild_from_leaves(ty, &shaped.leaves).ok_or_else(|| ScalarError::UnknownSize("an argument".into()))
+        self.ir
+            .rebuild_from_leaves(ty, &shaped.leaves)
+            .ok_or_else(|| ScalarError::UnknownSize("an argument".into()))
     }
 
     /// The value of each iteration of `body`.
@@ -548,21 +676,44 @@ impl<'a> Scalarizer<'a> {
     fn iteration_values(&mut self, range: ExprId) -> Result<Vec<ExprId>> {
         let shaped = self.expr(range)?;
         if shaped.dims.len() != 1 || shaped.leaves.len() != shaped.dims[0] {
-            return Err(ScalarError::ShapeMismatch { what: "an iteration", left: shaped.dims.clone(), right: vec![] });
+            return Err(ScalarError::ShapeMismatch {
+                what: "an iteration",
+                left: shaped.dims.clone(),
+                right: vec![],
+            });
         }
         Ok(shaped.leaves.clone())
     }
 
-    fn comprehension(&mut self, e: ExprId, body: ExprId, iter: LocalId, range: ExprId) -> Result<Shared> {
+    fn comprehension(
+        &mut self,
+        e: ExprId,
+        body: ExprId,
+        iter: LocalId,
+        range: ExprId,
+    ) -> Result<Shared> {
         let parts = self.iterate(iter, range, body)?;
         if !parts.is_empty() {
             return self.stack(&parts);
         }
         let ty = self.ir.ty(e);
-        let inner = Type { base: ty.base, dims: ty.dims.get(1..).unwrap_or_default().to_vec() };
+        let inner = Type {
+            base: ty.base,
+            dims: ty.dims.get(1..).unwrap_or_default().to_vec(),
+        };
         let mut dims = vec![0];
-        dims.extend(inner.dims.iter().map(|d| if let Dim::Known(n) = d { *n as usize } else { 0 }));
-        Ok(Rc::new(Shaped { base: ty.base, dims, leaves: vec![] }))
+        dims.extend(inner.dims.iter().map(|d| {
+            if let Dim::Known(n) = d {
+                *n as usize
+            } else {
+                0
+            }
+        }));
+        Ok(Rc::new(Shaped {
+            base: ty.base,
+            dims,
+            leaves: vec![],
+        }))
     }
 
     /// Every literal of the range (specification 10.4.3): Integer, Real, Boolean or enumeration.
@@ -571,45 +722,71 @@ impl<'a> Scalarizer<'a> {
         let stop = self.scalar(stop, "a range")?;
         let step = step.map(|s| self.scalar(s, "a range")).transpose()?;
         let leaves: Vec<ExprId> = match (self.ir.expr(start).clone(), self.ir.expr(stop).clone()) {
-            (Expr::Enum(id, a), Expr::Enum(_, b)) => {
-                (a..=b).map(|k| self.ir.add_scalar(Expr::Enum(id, k), Base::Enum(id))).collect()
-            }
-            (Expr::Boolean(a), Expr::Boolean(b)) => {
-                [false, true].into_iter().filter(|&x| x >= a && x <= b).map(|x| self.ir.boolean(x)).collect()
-            }
+            (Expr::Enum(id, a), Expr::Enum(_, b)) => (a..=b)
+                .map(|k| self.ir.add_scalar(Expr::Enum(id, k), Base::Enum(id)))
+                .collect(),
+            (Expr::Boolean(a), Expr::Boolean(b)) => [false, true]
+                .into_iter()
+                .filter(|&x| x >= a && x <= b)
+                .map(|x| self.ir.boolean(x))
+                .collect(),
             _ => {
-                let number = |ir: &Ir, e: ExprId| ir.as_number(e).ok_or(ScalarError::NotConstant("a range"));
+                let number =
+                    |ir: &Ir, e: ExprId| ir.as_number(e).ok_or(ScalarError::NotConstant("a range"));
                 let (a, b) = (number(self.ir, start)?, number(self.ir, stop)?);
                 let d = step.map_or(Ok(1.0), |s| number(self.ir, s))?;
-                let n = ops::range_length(a, d, b).map_err(|_| ScalarError::NotConstant("the step of a range"))?;
+                let n = ops::range_length(a, d, b)
+                    .map_err(|_| ScalarError::NotConstant("the step of a range"))?;
                 if n > ELEMENTS_MAX {
                     return Err(ScalarError::TooLarge);
                 }
-                let integer = [Some(start), step].into_iter().flatten().all(|e| self.ir.base(e) == Base::Integer);
+                let integer = [Some(start), step]
+                    .into_iter()
+                    .flatten()
+                    .all(|e| self.ir.base(e) == Base::Integer);
                 (0..n)
                     .map(|k| {
                         let x = a + k as f64 * d;
-                        if integer { self.ir.integer(x as i64) } else { self.ir.real(x) }
+                        if integer {
+                            self.ir.integer(x as i64)
+                        } else {
+                            self.ir.real(x)
+                        }
                     })
                     .collect()
             }
         };
-        let base = leaves.first().map_or(self.ir.base(start), |&e| self.ir.base(e));
-        Ok(Rc::new(Shaped { base, dims: vec![leaves.len()], leaves }))
+        let base = leaves
+            .first()
+            .map_or(self.ir.base(start), |&e| self.ir.base(e));
+        Ok(Rc::new(Shaped {
+            base,
+            dims: vec![leaves.len()],
+            leaves,
+        }))
     }
 
     fn index_node(&mut self, base: ExprId, subs: &[Sub]) -> Result<Shared> {
         let array = self.expr(base)?;
         let selection = self.select(&array.dims, subs)?;
-        let stride = array.leaves.len().checked_div(array.dims.iter().product()).unwrap_or(0);
+        let stride = array
+            .leaves
+            .len()
+            .checked_div(array.dims.iter().product())
+            .unwrap_or(0);
         let mut leaves = Vec::with_capacity(selection.cells.len() * stride);
         for cell in &selection.cells {
             for j in 0..stride {
-                let candidates: Vec<ExprId> = cell.iter().map(|&p| array.leaves[p * stride + j]).collect();
+                let candidates: Vec<ExprId> =
+                    cell.iter().map(|&p| array.leaves[p * stride + j]).collect();
                 leaves.push(self.pick(&selection, candidates));
             }
         }
-        Ok(Rc::new(Shaped { base: array.base, dims: selection.dims, leaves }))
+        Ok(Rc::new(Shaped {
+            base: array.base,
+            dims: selection.dims,
+            leaves,
+        }))
     }
 
     /// The element that the symbolic subscripts of the selection choose among `candidates`.
@@ -623,7 +800,10 @@ impl<'a> Scalarizer<'a> {
         };
         let dims = selection.symbolic_sizes.as_slice();
         let ty = self.ir.intern_type(Type::array(base, dims));
-        let array = self.ir.rebuild_from_leaves(ty, &candidates).expect("one candidate for each subscript value");
+        let array = self
+            .ir
+            .rebuild_from_leaves(ty, &candidates)
+            .expect("one candidate for each subscript value");
         let subs = selection.symbolic.iter().map(|&e| Sub::At(e)).collect();
         self.ir.add_scalar(Expr::Index { base: array, subs }, base)
     }
@@ -631,7 +811,11 @@ impl<'a> Scalarizer<'a> {
     /// The elements that subscripts select of an array with `dims`.
     fn select(&mut self, dims: &[usize], subs: &[Sub]) -> Result<Selection> {
         if subs.len() > dims.len() {
-            return Err(ScalarError::ShapeMismatch { what: "subscripts", left: dims.to_vec(), right: vec![subs.len()] });
+            return Err(ScalarError::ShapeMismatch {
+                what: "subscripts",
+                left: dims.to_vec(),
+                right: vec![subs.len()],
+            });
         }
         let mut selection = Selection::default();
         // For each dimension the positions, and whether they belong to a symbolic subscript.
@@ -644,9 +828,17 @@ impl<'a> Scalarizer<'a> {
             };
             let values = self.expr(*sub)?;
             if values.dims.len() > 1 {
-                return Err(ScalarError::ShapeMismatch { what: "a subscript", left: values.dims.clone(), right: vec![] });
+                return Err(ScalarError::ShapeMismatch {
+                    what: "a subscript",
+                    left: values.dims.clone(),
+                    right: vec![],
+                });
             }
-            let constants: Option<Vec<i64>> = values.leaves.iter().map(|&e| self.ir.as_subscript(e)).collect();
+            let constants: Option<Vec<i64>> = values
+                .leaves
+                .iter()
+                .map(|&e| self.ir.as_subscript(e))
+                .collect();
             match constants {
                 Some(constants) => {
                     let positions = constants
@@ -676,21 +868,42 @@ impl<'a> Scalarizer<'a> {
     fn builtin(&mut self, e: ExprId, op: Builtin, args: &[ExprId]) -> Result<Shared> {
         // `size` and `ndims` must not expand their argument if its type says enough.
         if let (Builtin::Size, [array, dim]) = (op, args)
-            && let Some(Dim::Known(n)) = self.ir.as_subscript(*dim).and_then(|k| self.ir.ty(*array).dims.get(usize::try_from(k).ok()?.checked_sub(1)?))
+            && let Some(Dim::Known(n)) = self.ir.as_subscript(*dim).and_then(|k| {
+                self.ir
+                    .ty(*array)
+                    .dims
+                    .get(usize::try_from(k).ok()?.checked_sub(1)?)
+            })
         {
             let n = i64::from(*n);
             let leaf = self.ir.integer(n);
             return Ok(self.single(leaf));
         }
-        if !self.vars.is_empty() && matches!(op, Builtin::Pre | Builtin::Previous | Builtin::Der | Builtin::Edge | Builtin::Change) {
+        if !self.vars.is_empty()
+            && matches!(
+                op,
+                Builtin::Pre | Builtin::Previous | Builtin::Der | Builtin::Edge | Builtin::Change
+            )
+        {
             return self.history(e, op, args);
         }
-        let shaped = args.iter().map(|&a| self.expr(a)).collect::<Result<Vec<_>>>()?;
+        let shaped = args
+            .iter()
+            .map(|&a| self.expr(a))
+            .collect::<Result<Vec<_>>>()?;
         if let Some(result) = self.array_builtin(e, op, &shaped)? {
             return Ok(result);
         }
-        if shaped.is_empty() || matches!(op, Builtin::SpatialDistribution | Builtin::Sample | Builtin::Clock | Builtin::ToString) {
-            let args = shaped.iter().map(|a| self.rebuild(a)).collect::<Result<Vec<_>>>()?;
+        if shaped.is_empty()
+            || matches!(
+                op,
+                Builtin::SpatialDistribution | Builtin::Sample | Builtin::Clock | Builtin::ToString
+            )
+        {
+            let args = shaped
+                .iter()
+                .map(|a| self.rebuild(a))
+                .collect::<Result<Vec<_>>>()?;
             let ty = self.ir.type_id(e);
             let mut leaf = self.ir.builtin_typed(op, &args, ty);
             if op == Builtin::ToString && args.iter().all(|&a| self.ir.is_literal(a)) {
@@ -716,7 +929,13 @@ impl<'a> Scalarizer<'a> {
 
     /// The literal that a constant scalar expression evaluates to.
     fn evaluated(&mut self, e: ExprId) -> Option<ExprId> {
-        let value = crate::eval::eval(self.ir, e, &mut crate::eval::NoEnv, &mut crate::eval::NoExternals).ok()?;
+        let value = crate::eval::eval(
+            self.ir,
+            e,
+            &mut crate::eval::NoEnv,
+            &mut crate::eval::NoExternals,
+        )
+        .ok()?;
         self.literal(&value).ok()
     }
 
@@ -727,7 +946,11 @@ impl<'a> Scalarizer<'a> {
             Value::Boolean(b) => self.ir.boolean(*b),
             Value::String(s) => self.ir.string(s),
             Value::Enum(id, k) => self.ir.add_scalar(Expr::Enum(*id, *k), Base::Enum(*id)),
-            _ => return Err(ScalarError::Unsupported("the value of a constant call".into())),
+            _ => {
+                return Err(ScalarError::Unsupported(
+                    "the value of a constant call".into(),
+                ));
+            }
         })
     }
 
@@ -735,9 +958,15 @@ impl<'a> Scalarizer<'a> {
         match self.ir.expr(call) {
             Expr::Call { function, args } => {
                 let (function, args) = (*function, args.clone());
-                let args = args.iter().map(|&a| self.expr(a)).collect::<Result<Vec<_>>>()?;
+                let args = args
+                    .iter()
+                    .map(|&a| self.expr(a))
+                    .collect::<Result<Vec<_>>>()?;
                 let outputs = self.call(function, args, None)?;
-                outputs.get(index as usize).cloned().ok_or_else(|| ScalarError::Unsupported("an output that does not exist".into()))
+                outputs
+                    .get(index as usize)
+                    .cloned()
+                    .ok_or_else(|| ScalarError::Unsupported("an output that does not exist".into()))
             }
             Expr::Builtin(..) => {
                 let call = self.scalar(call, "an output")?;
@@ -745,12 +974,19 @@ impl<'a> Scalarizer<'a> {
                 let leaf = self.ir.add(Expr::Output { call, index }, ty);
                 Ok(self.single(leaf))
             }
-            _ => Err(ScalarError::Unsupported("an output of something that is not a call".into())),
+            _ => Err(ScalarError::Unsupported(
+                "an output of something that is not a call".into(),
+            )),
         }
     }
 
     /// All outputs of a call, by the policy in the module doc. `ty` is the known type of the first output.
-    fn call(&mut self, function: FuncId, args: Vec<Shared>, ty: Option<TypeId>) -> Result<Rc<[Shared]>> {
+    fn call(
+        &mut self,
+        function: FuncId,
+        args: Vec<Shared>,
+        ty: Option<TypeId>,
+    ) -> Result<Rc<[Shared]>> {
         if let FunctionBody::Argument(local) = self.ir.functions[function].body {
             return self.call_value(local, args);
         }
@@ -760,14 +996,24 @@ impl<'a> Scalarizer<'a> {
             for (k, arg) in args.iter().enumerate() {
                 self.push_field(record, k, arg, &mut leaves)?;
             }
-            return Ok(Rc::from([Rc::new(Shaped { base: Base::Record(record), dims: vec![], leaves })]));
+            return Ok(Rc::from([Rc::new(Shaped {
+                base: Base::Record(record),
+                dims: vec![],
+                leaves,
+            })]));
         }
-        let nodes = args.iter().map(|a| self.rebuild(a)).collect::<Result<Vec<_>>>()?;
+        let nodes = args
+            .iter()
+            .map(|a| self.rebuild(a))
+            .collect::<Result<Vec<_>>>()?;
         let key = (function, nodes);
         if let Some(outputs) = self.calls.get(&key) {
             return Ok(outputs.clone());
         }
-        let outputs: Rc<[Shared]> = match self.evaluated_call(function, &args).or_else(|| self.inlined_by_policy(function, &args)) {
+        let outputs: Rc<[Shared]> = match self
+            .evaluated_call(function, &args)
+            .or_else(|| self.inlined_by_policy(function, &args))
+        {
             Some(outputs) => outputs.into(),
             None => self.kept_call(function, &args, &key.1, ty)?.into(),
         };
@@ -777,8 +1023,14 @@ impl<'a> Scalarizer<'a> {
 
     /// A call of the function that an input holds.
     fn call_value(&mut self, local: LocalId, args: Vec<Shared>) -> Result<Rc<[Shared]>> {
-        let value = self.locals.get(&local).cloned().ok_or(ScalarError::Unassigned(local))?;
-        let Expr::Function { function, bound } = self.ir.expr(self.one_leaf(&value, "a function")?).clone() else {
+        let value = self
+            .locals
+            .get(&local)
+            .cloned()
+            .ok_or(ScalarError::Unassigned(local))?;
+        let Expr::Function { function, bound } =
+            self.ir.expr(self.one_leaf(&value, "a function")?).clone()
+        else {
             return Err(ScalarError::NotConstant("a function argument"));
         };
         let n = self.ir.functions[function].inputs.len();
@@ -804,7 +1056,11 @@ impl<'a> Scalarizer<'a> {
             let ty = self.ir.type_of_id(self.ir.locals[input].ty);
             if ty.dims.len() != arg.dims.len() {
                 let left = ty.known_dims().unwrap_or_default();
-                return Err(ScalarError::ShapeMismatch { what: "a function argument", left, right: arg.dims.clone() });
+                return Err(ScalarError::ShapeMismatch {
+                    what: "a function argument",
+                    left,
+                    right: arg.dims.clone(),
+                });
             }
             all.push(self.coerce(arg, self.ir.type_of_id(self.ir.locals[input].ty).base));
         }
@@ -815,7 +1071,9 @@ impl<'a> Scalarizer<'a> {
             }
             let mut missing = Ok(());
             for &input in &inputs[all.len()..] {
-                let default = self.ir.locals[input].default.ok_or(ScalarError::Unassigned(input));
+                let default = self.ir.locals[input]
+                    .default
+                    .ok_or(ScalarError::Unassigned(input));
                 match default.and_then(|e| self.expr(e)) {
                     Ok(value) => {
                         self.locals.insert(input, value.clone());
@@ -839,12 +1097,19 @@ impl<'a> Scalarizer<'a> {
         if f.impure || !matches!(f.body, FunctionBody::Algorithm(_)) {
             return None;
         }
-        if !args.iter().all(|a| a.leaves.iter().all(|&e| self.ir.is_literal(e))) {
+        if !args
+            .iter()
+            .all(|a| a.leaves.iter().all(|&e| self.ir.is_literal(e)))
+        {
             return None;
         }
-        let values = args.iter().map(|a| self.value_of(a)).collect::<Option<Vec<_>>>()?;
+        let values = args
+            .iter()
+            .map(|a| self.value_of(a))
+            .collect::<Option<Vec<_>>>()?;
         let outputs =
-            crate::eval::call_function(self.ir, function, values, &mut crate::eval::NoExternals).ok()?;
+            crate::eval::call_function(self.ir, function, values, &mut crate::eval::NoExternals)
+                .ok()?;
         let outs = self.ir.functions[function].outputs.clone();
         let mut shaped = Vec::with_capacity(outputs.len());
         for (value, &local) in outputs.iter().zip(&outs) {
@@ -862,7 +1127,10 @@ impl<'a> Scalarizer<'a> {
 
     fn push_value(&mut self, value: &Value, leaves: &mut Vec<ExprId>) -> Result<()> {
         match value {
-            Value::Array(array) => array.elems.iter().try_for_each(|x| self.push_value(x, leaves)),
+            Value::Array(array) => array
+                .elems
+                .iter()
+                .try_for_each(|x| self.push_value(x, leaves)),
             Value::Record(fields) => fields.iter().try_for_each(|x| self.push_value(x, leaves)),
             scalar => {
                 leaves.push(self.literal(scalar)?);
@@ -880,7 +1148,11 @@ impl<'a> Scalarizer<'a> {
         let elems = if stride == 0 {
             vec![Value::Record([].into()); shaped.dims.iter().product()]
         } else {
-            shaped.leaves.chunks(stride).map(|leaves| self.element_value(shaped.base, leaves)).collect::<Option<_>>()?
+            shaped
+                .leaves
+                .chunks(stride)
+                .map(|leaves| self.element_value(shaped.base, leaves))
+                .collect::<Option<_>>()?
         };
         Some(Value::array(shaped.dims.clone(), elems))
     }
@@ -902,7 +1174,11 @@ impl<'a> Scalarizer<'a> {
         for field in &self.ir.records[record].fields {
             let (own, others) = rest.split_at(self.ir.leaf_count(field.ty)?);
             let ty = self.ir.type_of_id(field.ty);
-            let shaped = Shaped { base: ty.base, dims: ty.known_dims()?, leaves: own.to_vec() };
+            let shaped = Shaped {
+                base: ty.base,
+                dims: ty.known_dims()?,
+                leaves: own.to_vec(),
+            };
             fields.push(self.value_of(&shaped)?);
             rest = others;
         }
@@ -912,11 +1188,21 @@ impl<'a> Scalarizer<'a> {
     fn inlined_by_policy(&mut self, function: FuncId, args: &[Shared]) -> Option<Vec<Shared>> {
         let f = &self.ir.functions[function];
         let wanted = !f.impure && (self.force || wants_inlining(f));
-        if wanted { self.inline(function, args).ok() } else { None }
+        if wanted {
+            self.inline(function, args).ok()
+        } else {
+            None
+        }
     }
 
     /// The call as one node, its outputs through `Output` and `Leaf`.
-    fn kept_call(&mut self, function: FuncId, args: &[Shared], nodes: &[ExprId], ty: Option<TypeId>) -> Result<Vec<Shared>> {
+    fn kept_call(
+        &mut self,
+        function: FuncId,
+        args: &[Shared],
+        nodes: &[ExprId],
+        ty: Option<TypeId>,
+    ) -> Result<Vec<Shared>> {
         let outputs = self.ir.functions[function].outputs.clone();
         let mut call = None;
         let mut results = Vec::with_capacity(outputs.len());
@@ -925,16 +1211,31 @@ impl<'a> Scalarizer<'a> {
             let result_ty = self.output_type(function, local, args, known)?;
             let node = match call {
                 None => {
-                    let node = self.ir.add(Expr::Call { function, args: nodes.into() }, result_ty);
+                    let node = self.ir.add(
+                        Expr::Call {
+                            function,
+                            args: nodes.into(),
+                        },
+                        result_ty,
+                    );
                     call = Some(node);
                     node
                 }
-                Some(call) => self.ir.add(Expr::Output { call, index: k as u32 }, result_ty),
+                Some(call) => self.ir.add(
+                    Expr::Output {
+                        call,
+                        index: k as u32,
+                    },
+                    result_ty,
+                ),
             };
             results.push(self.result_leaves(node));
         }
         if results.is_empty() {
-            return Err(ScalarError::Unsupported(format!("the value of `{}`, which has no output,", self.ir.functions[function].name)));
+            return Err(ScalarError::Unsupported(format!(
+                "the value of `{}`, which has no output,",
+                self.ir.functions[function].name
+            )));
         }
         Ok(results)
     }
@@ -942,26 +1243,52 @@ impl<'a> Scalarizer<'a> {
     fn result_leaves(&mut self, node: ExprId) -> Shared {
         let ty = self.ir.type_id(node);
         let Type { base, .. } = *self.ir.type_of_id(ty);
-        let bases = self.ir.leaf_bases(ty).expect("the type of a kept call is known");
-        let dims = self.ir.type_of_id(ty).known_dims().expect("the type of a kept call is known");
+        let bases = self
+            .ir
+            .leaf_bases(ty)
+            .expect("the type of a kept call is known");
+        let dims = self
+            .ir
+            .type_of_id(ty)
+            .known_dims()
+            .expect("the type of a kept call is known");
         let leaves = if dims.is_empty() && !matches!(base, Base::Record(_)) {
             vec![node]
         } else {
-            let leaf = |(k, base)| self.ir.add_scalar(Expr::Leaf { of: node, index: k as u32 }, base);
+            let leaf = |(k, base)| {
+                self.ir.add_scalar(
+                    Expr::Leaf {
+                        of: node,
+                        index: k as u32,
+                    },
+                    base,
+                )
+            };
             bases.into_iter().enumerate().map(leaf).collect()
         };
         Rc::new(Shaped { base, dims, leaves })
     }
 
     /// The type of an output with all dimensions known, from its declaration or from the arguments.
-    fn output_type(&mut self, function: FuncId, local: LocalId, args: &[Shared], known: Option<TypeId>) -> Result<TypeId> {
+    fn output_type(
+        &mut self,
+        function: FuncId,
+        local: LocalId,
+        args: &[Shared],
+        known: Option<TypeId>,
+    ) -> Result<TypeId> {
         let declared = self.ir.locals[local].ty;
         for ty in [Some(declared), known].into_iter().flatten() {
             if self.ir.leaf_count(ty).is_some() {
                 return Ok(ty);
             }
         }
-        let unknown = || ScalarError::UnknownSize(format!("output `{}` of `{}`", self.ir.locals[local].name, self.ir.functions[function].name));
+        let unknown = || {
+            ScalarError::UnknownSize(format!(
+                "output `{}` of `{}`",
+                self.ir.locals[local].name, self.ir.functions[function].name
+            ))
+        };
         let size_exprs = self.ir.locals[local].dims.clone();
         let inputs = self.ir.functions[function].inputs.clone();
         let base = self.ir.type_of_id(declared).base;
@@ -970,11 +1297,21 @@ impl<'a> Scalarizer<'a> {
         for (arg, input) in args.iter().zip(inputs) {
             self.locals.insert(input, arg.clone());
         }
-        let sizes: Vec<Result<usize>> = size_exprs.iter().map(|e| e.map_or(Err(error.clone()), |e| self.size_of_dim(e))).collect();
+        let sizes: Vec<Result<usize>> = size_exprs
+            .iter()
+            .map(|e| e.map_or(Err(error.clone()), |e| self.size_of_dim(e)))
+            .collect();
         self.locals = saved;
-        let dims = sizes.into_iter().collect::<Result<Vec<_>>>().map_err(|_| error.clone())?;
+        let dims = sizes
+            .into_iter()
+            .collect::<Result<Vec<_>>>()
+            .map_err(|_| error.clone())?;
         let ty = self.ir.intern_type(Type::array(base, &dims));
-        if self.ir.leaf_count(ty).is_some() { Ok(ty) } else { Err(error) }
+        if self.ir.leaf_count(ty).is_some() {
+            Ok(ty)
+        } else {
+            Err(error)
+        }
     }
 
     /// A constant non-negative size.
@@ -1053,13 +1390,20 @@ fn cells(dims: &[usize], axes: &[(Vec<usize>, bool)]) -> Vec<Vec<usize>> {
         let mut offsets = vec![0];
         for (d, (positions, is_symbolic)) in axes.iter().enumerate() {
             if *is_symbolic == symbolic {
-                offsets = offsets.iter().flat_map(|&o| positions.iter().map(move |&p| (o, p))).map(|(o, p)| o + p * strides[d]).collect();
+                offsets = offsets
+                    .iter()
+                    .flat_map(|&o| positions.iter().map(move |&p| (o, p)))
+                    .map(|(o, p)| o + p * strides[d])
+                    .collect();
             }
         }
         offsets
     };
     let inner = offsets(true);
-    offsets(false).into_iter().map(|o| inner.iter().map(|&i| o + i).collect()).collect()
+    offsets(false)
+        .into_iter()
+        .map(|o| inner.iter().map(|&i| o + i).collect())
+        .collect()
 }
 
 /// Whether the policy asks for inlining: annotated so, or short and straight without a derivative of its own.
@@ -1071,7 +1415,9 @@ fn wants_inlining(f: &Function) -> bool {
             FunctionBody::Algorithm(body) => {
                 f.derivatives.is_empty()
                     && body.len() <= INLINE_STATEMENTS_MAX
-                    && body.iter().all(|s| matches!(s.kind, StatementKind::Assign { .. }))
+                    && body
+                        .iter()
+                        .all(|s| matches!(s.kind, StatementKind::Assign { .. }))
             }
             _ => false,
         },

@@ -95,7 +95,11 @@ impl Ir {
 
     pub fn binary_typed(&mut self, op: BinaryOp, a: ExprId, b: ExprId, ty: TypeId) -> ExprId {
         let scalar = self.ty(a).is_scalar() && self.ty(b).is_scalar();
-        let folded = if scalar { self.fold_binary(op, a, b) } else { None };
+        let folded = if scalar {
+            self.fold_binary(op, a, b)
+        } else {
+            None
+        };
         folded.unwrap_or_else(|| self.add(Expr::Binary(op, a, b), ty))
     }
 
@@ -156,7 +160,11 @@ impl Ir {
     /// `e` with variables replaced where `map` gives an expression (of the same type), folded.
     ///
     /// Also under `der`, `pre`, `edge` and `change`, which then have an expression as argument.
-    pub fn substitute(&mut self, e: ExprId, map: &mut dyn FnMut(VarId) -> Option<ExprId>) -> ExprId {
+    pub fn substitute(
+        &mut self,
+        e: ExprId,
+        map: &mut dyn FnMut(VarId) -> Option<ExprId>,
+    ) -> ExprId {
         let mut memo = FxHashMap::default();
         self.substitute_all(&[e], map, &mut memo);
         memo[&e]
@@ -188,7 +196,9 @@ impl Ir {
         first: VarId,
         map: &mut dyn FnMut(VarId) -> Option<ExprId>,
     ) -> ExprId {
-        let Some(bases) = self.leaf_bases(self.type_id(id)) else { return id };
+        let Some(bases) = self.leaf_bases(self.type_id(id)) else {
+            return id;
+        };
         let mut changed = false;
         let mut leaves = Vec::with_capacity(bases.len());
         for (k, base) in bases.into_iter().enumerate() {
@@ -200,7 +210,12 @@ impl Ir {
                 None => self.var(v, base),
             });
         }
-        if changed { self.rebuild_from_leaves(self.type_id(id), &leaves).unwrap_or(id) } else { id }
+        if changed {
+            self.rebuild_from_leaves(self.type_id(id), &leaves)
+                .unwrap_or(id)
+        } else {
+            id
+        }
     }
 
     /// The node with its children replaced as in `memo` (which holds all of them), folded.
@@ -229,7 +244,9 @@ impl Ir {
     }
 
     pub fn depends_on(&self, e: ExprId, var: VarId) -> bool {
-        self.reachable(&[e]).into_iter().any(|id| self.is_var_node(id, var))
+        self.reachable(&[e])
+            .into_iter()
+            .any(|id| self.is_var_node(id, var))
     }
 
     /// Whether the node itself (not its children) refers to `var`.
@@ -237,7 +254,9 @@ impl Ir {
         match *self.expr(id) {
             Expr::Var(v) => v == var,
             Expr::VarArray(first) => {
-                var >= first && ((var.0 - first.0) as usize) < self.leaf_count(self.type_id(id)).unwrap_or(usize::MAX)
+                var >= first
+                    && ((var.0 - first.0) as usize)
+                        < self.leaf_count(self.type_id(id)).unwrap_or(usize::MAX)
             }
             _ => false,
         }
@@ -252,7 +271,10 @@ impl Ir {
                 continue;
             }
             match self.expr(id) {
-                Expr::Binary(op, a, b) if op.is_relation() && (self.base(*a) == Base::Real || self.base(*b) == Base::Real) => {
+                Expr::Binary(op, a, b)
+                    if op.is_relation()
+                        && (self.base(*a) == Base::Real || self.base(*b) == Base::Real) =>
+                {
                     return true;
                 }
                 Expr::Builtin(op, _) if op.makes_events() || *op == Builtin::Sample => return true,
@@ -294,7 +316,9 @@ impl Ir {
     pub fn binary_type(&self, op: BinaryOp, a: ExprId, b: ExprId) -> Type {
         let (ta, tb) = (self.ty(a), self.ty(b));
         let base = match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::MatMul => arithmetic_base(ta.base, tb.base),
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::MatMul => {
+                arithmetic_base(ta.base, tb.base)
+            }
             BinaryOp::Div | BinaryOp::Pow | BinaryOp::MatPow => Base::Real,
             _ => Base::Boolean,
         };
@@ -313,7 +337,14 @@ impl Ir {
     fn builtin_base(&self, op: Builtin, args: &[ExprId]) -> Base {
         let all_integer = args.iter().all(|&a| self.base(a) == Base::Integer);
         match op {
-            Builtin::Abs | Builtin::Min | Builtin::Max | Builtin::Div | Builtin::Mod | Builtin::Rem | Builtin::Sum | Builtin::Product
+            Builtin::Abs
+            | Builtin::Min
+            | Builtin::Max
+            | Builtin::Div
+            | Builtin::Mod
+            | Builtin::Rem
+            | Builtin::Sum
+            | Builtin::Product
                 if all_integer && !args.is_empty() =>
             {
                 Base::Integer
@@ -366,7 +397,11 @@ impl Ir {
     }
 
     fn zero_of(&mut self, base: Base) -> ExprId {
-        if base == Base::Integer { self.integer(0) } else { self.real(0.0) }
+        if base == Base::Integer {
+            self.integer(0)
+        } else {
+            self.real(0.0)
+        }
     }
 
     fn fold_neg(&mut self, a: ExprId) -> Option<ExprId> {
@@ -378,7 +413,9 @@ impl Ir {
             }
             Expr::Integer(i) => i.checked_neg().map(|i| self.integer(i)),
             Expr::Unary(UnaryOp::Neg, b) => Some(b),
-            Expr::Binary(BinaryOp::Sub, x, y) => Some(self.binary_typed(BinaryOp::Sub, y, x, self.type_id(a))),
+            Expr::Binary(BinaryOp::Sub, x, y) => {
+                Some(self.binary_typed(BinaryOp::Sub, y, x, self.type_id(a)))
+            }
             _ => None,
         }
     }
@@ -400,9 +437,13 @@ impl Ir {
 
     fn fold_binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> Option<ExprId> {
         match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::MatMul | BinaryOp::Div | BinaryOp::Pow | BinaryOp::MatPow => {
-                self.fold_arithmetic(op, a, b)
-            }
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::MatMul
+            | BinaryOp::Div
+            | BinaryOp::Pow
+            | BinaryOp::MatPow => self.fold_arithmetic(op, a, b),
             BinaryOp::And => self.fold_connective(a, b, false),
             BinaryOp::Or => self.fold_connective(a, b, true),
             _ => self.fold_relation(op, a, b),
@@ -411,7 +452,8 @@ impl Ir {
 
     fn fold_arithmetic(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> Option<ExprId> {
         let (base_a, base_b) = (self.base(a), self.base(b));
-        if let (BinaryOp::Add, Expr::String(x), Expr::String(y)) = (op, self.expr(a), self.expr(b)) {
+        if let (BinaryOp::Add, Expr::String(x), Expr::String(y)) = (op, self.expr(a), self.expr(b))
+        {
             let text = format!("{x}{y}");
             return Some(self.string(&text));
         }
@@ -547,7 +589,9 @@ impl Ir {
         for sub in subs {
             let Sub::At(e) = sub else { return None };
             let i = self.as_subscript(*e)?;
-            let Expr::Array(elements) = self.expr(element) else { return None };
+            let Expr::Array(elements) = self.expr(element) else {
+                return None;
+            };
             element = *elements.get(usize::try_from(i).ok()?.checked_sub(1)?)?;
         }
         Some(element)
@@ -575,18 +619,26 @@ impl Ir {
                 _ => None,
             },
             (Builtin::EnumOf, [i]) => {
-                let Base::Enum(id) = self.type_of_id(ty).base else { return None };
+                let Base::Enum(id) = self.type_of_id(ty).base else {
+                    return None;
+                };
                 let k = match *self.expr(*i) {
                     Expr::Integer(k) => u32::try_from(k).ok()?,
                     _ => return None,
                 };
                 let n = self.enums[id].literals.len();
-                (k >= 1 && k as usize <= n).then(|| self.add_scalar(Expr::Enum(id, k), Base::Enum(id)))
+                (k >= 1 && k as usize <= n)
+                    .then(|| self.add_scalar(Expr::Enum(id, k), Base::Enum(id)))
             }
             (Builtin::Min | Builtin::Max | Builtin::Homotopy, [a, b]) if a == b => Some(*a),
-            (Builtin::Min | Builtin::Max | Builtin::Sum | Builtin::Product | Builtin::Scalar, [a]) => Some(*a),
+            (
+                Builtin::Min | Builtin::Max | Builtin::Sum | Builtin::Product | Builtin::Scalar,
+                [a],
+            ) => Some(*a),
             (Builtin::NoEvent, [a]) => match self.expr(*a) {
-                Expr::Var(_) | Expr::Time | Expr::Local(_) | Expr::Builtin(Builtin::NoEvent, _) => Some(*a),
+                Expr::Var(_) | Expr::Time | Expr::Local(_) | Expr::Builtin(Builtin::NoEvent, _) => {
+                    Some(*a)
+                }
                 _ if self.is_literal(*a) => Some(*a),
                 _ => None,
             },
@@ -595,12 +647,22 @@ impl Ir {
                 _ if self.is_literal(*a) => Some(*a),
                 _ => None,
             },
-            (Builtin::Pre | Builtin::Previous | Builtin::Hold | Builtin::NoClock, [a]) if self.is_literal(*a) => Some(*a),
-            (Builtin::Edge | Builtin::Change, [a]) if self.is_literal(*a) => Some(self.boolean(false)),
+            (Builtin::Pre | Builtin::Previous | Builtin::Hold | Builtin::NoClock, [a])
+                if self.is_literal(*a) =>
+            {
+                Some(*a)
+            }
+            (Builtin::Edge | Builtin::Change, [a]) if self.is_literal(*a) => {
+                Some(self.boolean(false))
+            }
             (Builtin::Der, [a]) if self.is_literal(*a) => Some(self.real(0.0)),
             (Builtin::Der, [a]) if matches!(self.expr(*a), Expr::Time) => Some(self.real(1.0)),
             (Builtin::SemiLinear, [x, plus, minus]) => {
-                let slope = if plus == minus || self.as_number(*x)? >= 0.0 { *plus } else { *minus };
+                let slope = if plus == minus || self.as_number(*x)? >= 0.0 {
+                    *plus
+                } else {
+                    *minus
+                };
                 Some(self.mul(*x, slope))
             }
             (_, [a]) if op.is_math1() => self.fold_math1(op, *a),
@@ -615,12 +677,18 @@ impl Ir {
         {
             return result.ok().map(|k| self.integer(k));
         }
-        if op == Builtin::Abs && let Some(x) = self.negated(a) {
+        if op == Builtin::Abs
+            && let Some(x) = self.negated(a)
+        {
             return Some(self.call_builtin(op, &[x]));
         }
         let x = self.as_number(a)?;
         ops::check_builtin(op, x, 0.0).ok()?;
-        let base = if matches!(op, Builtin::Sign | Builtin::Integer) { Base::Integer } else { Base::Real };
+        let base = if matches!(op, Builtin::Sign | Builtin::Integer) {
+            Base::Integer
+        } else {
+            Base::Real
+        };
         self.number(base, ops::builtin1(op, x)?)
     }
 
@@ -660,6 +728,10 @@ fn arithmetic_base(a: Base, b: Base) -> Base {
 fn broadcast_dims(a: &[Dim], b: &[Dim]) -> Vec<Dim> {
     match (a, b) {
         ([], dims) | (dims, []) => dims.to_vec(),
-        _ => a.iter().zip(b).map(|(&x, &y)| if x == Dim::Unknown { y } else { x }).collect(),
+        _ => a
+            .iter()
+            .zip(b)
+            .map(|(&x, &y)| if x == Dim::Unknown { y } else { x })
+            .collect(),
     }
 }

@@ -39,11 +39,17 @@ pub struct Type {
 
 impl Type {
     pub fn scalar(base: Base) -> Type {
-        Type { base, dims: Vec::new() }
+        Type {
+            base,
+            dims: Vec::new(),
+        }
     }
 
     pub fn array(base: Base, dims: &[usize]) -> Type {
-        Type { base, dims: dims.iter().map(|&d| Dim::Known(d as u32)).collect() }
+        Type {
+            base,
+            dims: dims.iter().map(|&d| Dim::Known(d as u32)).collect(),
+        }
     }
 
     pub fn is_scalar(&self) -> bool {
@@ -52,7 +58,16 @@ impl Type {
 
     /// The dimensions if all are known.
     pub fn known_dims(&self) -> Option<Vec<usize>> {
-        self.dims.iter().map(|d| if let Dim::Known(n) = d { Some(*n as usize) } else { None }).collect()
+        self.dims
+            .iter()
+            .map(|d| {
+                if let Dim::Known(n) = d {
+                    Some(*n as usize)
+                } else {
+                    None
+                }
+            })
+            .collect()
     }
 }
 

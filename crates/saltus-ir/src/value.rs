@@ -26,7 +26,11 @@ pub struct ArrayValue {
 
 impl Value {
     pub fn array(dims: Vec<usize>, elems: Vec<Value>) -> Value {
-        debug_assert_eq!(dims.iter().product::<usize>(), elems.len(), "array value size");
+        debug_assert_eq!(
+            dims.iter().product::<usize>(),
+            elems.len(),
+            "array value size"
+        );
         Value::Array(Arc::new(ArrayValue { dims, elems }))
     }
 

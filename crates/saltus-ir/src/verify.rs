@@ -18,14 +18,21 @@ pub struct Violation {
 
 /// Every broken invariant, in the order of the model.
 pub fn verify(model: &FlatModel) -> Vec<Violation> {
-    let mut check = Check { model, seen: FxHashSet::default(), violations: Vec::new() };
+    let mut check = Check {
+        model,
+        seen: FxHashSet::default(),
+        violations: Vec::new(),
+    };
     check.variables();
     for equation in model.equations.iter().chain(&model.initial_equations) {
         check.equation(equation);
     }
     for when in &model.whens {
         for branch in &when.branches {
-            branch.conditions.iter().for_each(|&c| check.condition(c, when.origin.span));
+            branch
+                .conditions
+                .iter()
+                .for_each(|&c| check.condition(c, when.origin.span));
             branch.body.iter().for_each(|action| check.action(action));
         }
     }
@@ -39,8 +46,14 @@ pub fn verify(model: &FlatModel) -> Vec<Violation> {
         check.statements(&algorithm.statements);
     }
     for partition in &model.partitions {
-        partition.variables.iter().for_each(|&v| check.var(v, partition.origin.span));
-        partition.equations.iter().for_each(|equation| check.equation(equation));
+        partition
+            .variables
+            .iter()
+            .for_each(|&v| check.var(v, partition.origin.span));
+        partition
+            .equations
+            .iter()
+            .for_each(|equation| check.equation(equation));
     }
     check.violations
 }
@@ -65,17 +78,36 @@ impl Check<'_> {
             if names.insert(variable.name, id).is_some() {
                 self.report(span, format!("two variables are named `{}`", variable.name));
             }
-            let attributes = [variable.start, variable.fixed, variable.min, variable.max, variable.nominal];
+            let attributes = [
+                variable.start,
+                variable.fixed,
+                variable.min,
+                variable.max,
+                variable.nominal,
+            ];
             for e in attributes.into_iter().chain([variable.binding]).flatten() {
                 self.scalar(e, span);
                 for v in model.ir.variables_of(e) {
-                    if model.variables.get(v).is_some_and(|v| v.variability > Variability::Parameter) {
-                        self.report(span, format!("an attribute or binding of `{}` is not a parameter expression", variable.name));
+                    if model
+                        .variables
+                        .get(v)
+                        .is_some_and(|v| v.variability > Variability::Parameter)
+                    {
+                        self.report(
+                            span,
+                            format!(
+                                "an attribute or binding of `{}` is not a parameter expression",
+                                variable.name
+                            ),
+                        );
                     }
                 }
             }
             if variable.binding.is_some() && variable.variability > Variability::Parameter {
-                self.report(span, format!("`{}` is not a parameter but has a binding", variable.name));
+                self.report(
+                    span,
+                    format!("`{}` is not a parameter but has a binding", variable.name),
+                );
             }
             if matches!(variable.base, Base::Record(_) | Base::Function) {
                 self.report(span, format!("`{}` is not scalar", variable.name));
@@ -87,9 +119,15 @@ impl Check<'_> {
         let span = equation.origin.span;
         self.scalar(equation.lhs, span);
         self.scalar(equation.rhs, span);
-        let (l, r) = (self.model.ir.base(equation.lhs), self.model.ir.base(equation.rhs));
+        let (l, r) = (
+            self.model.ir.base(equation.lhs),
+            self.model.ir.base(equation.rhs),
+        );
         if l != r && !(l.is_numeric() && r.is_numeric()) {
-            self.report(span, format!("the sides of an equation have types {l:?} and {r:?}"));
+            self.report(
+                span,
+                format!("the sides of an equation have types {l:?} and {r:?}"),
+            );
         }
     }
 
@@ -103,7 +141,8 @@ impl Check<'_> {
 
     fn action(&mut self, action: &WhenAction) {
         match action {
-            WhenAction::Assign { var, value, origin } | WhenAction::Reinit { var, value, origin } => {
+            WhenAction::Assign { var, value, origin }
+            | WhenAction::Reinit { var, value, origin } => {
                 self.var(*var, origin.span);
                 self.scalar(*value, origin.span);
             }
@@ -122,7 +161,10 @@ impl Check<'_> {
     fn scalar(&mut self, e: ExprId, span: Span) {
         let ty = self.model.ir.ty(e);
         if !ty.is_scalar() || matches!(ty.base, Base::Record(_)) {
-            self.report(span, format!("an expression is not scalar: {}", self.model.text(e)));
+            self.report(
+                span,
+                format!("an expression is not scalar: {}", self.model.text(e)),
+            );
         }
         self.expr(e, span, false);
     }
@@ -136,34 +178,59 @@ impl Check<'_> {
                 continue;
             }
             match ir.expr(id) {
-                Expr::Local(_) | Expr::Comprehension { .. } | Expr::Reduce { .. } | Expr::Range { .. } if !in_algorithm => {
-                    self.report(span, format!("a local or iterator is left: {}", self.model.text(id)));
+                Expr::Local(_)
+                | Expr::Comprehension { .. }
+                | Expr::Reduce { .. }
+                | Expr::Range { .. }
+                    if !in_algorithm =>
+                {
+                    self.report(
+                        span,
+                        format!("a local or iterator is left: {}", self.model.text(id)),
+                    );
                 }
                 Expr::Var(v) => match self.model.variables.get(*v) {
                     None => self.report(span, format!("variable {} does not exist", v.0)),
                     Some(variable) if variable.base != ir.base(id) => {
-                        self.report(span, format!("`{}` is used with type {:?}", variable.name, ir.base(id)));
+                        self.report(
+                            span,
+                            format!("`{}` is used with type {:?}", variable.name, ir.base(id)),
+                        );
                     }
                     Some(_) => {}
                 },
                 Expr::VarArray(first) => match ir.leaf_count(ir.type_id(id)) {
                     Some(n) if first.0 as usize + n <= self.model.variables.len() => {}
-                    _ => self.report(span, format!("an array of variables from {} does not exist", first.0)),
+                    _ => self.report(
+                        span,
+                        format!("an array of variables from {} does not exist", first.0),
+                    ),
                 },
                 Expr::Builtin(
-                    op @ (Builtin::InStream | Builtin::ActualStream | Builtin::Cardinality | Builtin::IsRoot | Builtin::Rooted),
+                    op @ (Builtin::InStream
+                    | Builtin::ActualStream
+                    | Builtin::Cardinality
+                    | Builtin::IsRoot
+                    | Builtin::Rooted),
                     _,
                 ) => self.report(span, format!("`{}` is left", op.name())),
                 Expr::Call { function, .. } => match ir.functions.get(*function) {
                     None => self.report(span, "a called function does not exist".into()),
-                    Some(f) if matches!(f.body, FunctionBody::Missing | FunctionBody::Argument(_)) => {
+                    Some(f)
+                        if matches!(f.body, FunctionBody::Missing | FunctionBody::Argument(_)) =>
+                    {
                         self.report(span, format!("`{}` is called but has no body", f.name));
                     }
                     Some(_) => {}
                 },
                 Expr::Leaf { of, index } => match ir.leaf_count(ir.type_id(*of)) {
-                    Some(n) if (*index as usize) < n && matches!(ir.expr(*of), Expr::Call { .. } | Expr::Output { .. }) => {}
-                    _ => self.report(span, format!("a leaf does not exist: {}", self.model.text(id))),
+                    Some(n)
+                        if (*index as usize) < n
+                            && matches!(ir.expr(*of), Expr::Call { .. } | Expr::Output { .. }) => {}
+                    _ => self.report(
+                        span,
+                        format!("a leaf does not exist: {}", self.model.text(id)),
+                    ),
                 },
                 _ => {}
             }
@@ -178,7 +245,10 @@ impl Check<'_> {
                 if let Place::Var { first, ty } = place {
                     let n = check.model.ir.leaf_count(ty).unwrap_or(usize::MAX);
                     if (first.0 as usize).saturating_add(n) > check.model.variables.len() {
-                        check.report(span, format!("an assigned variable {} does not exist", first.0));
+                        check.report(
+                            span,
+                            format!("an assigned variable {} does not exist", first.0),
+                        );
                     }
                 }
             };
@@ -191,7 +261,10 @@ impl Check<'_> {
                     targets.iter().flatten().for_each(|t| place(self, t.place));
                     self.expr(*call, span, true);
                 }
-                StatementKind::If { branches, otherwise } => {
+                StatementKind::If {
+                    branches,
+                    otherwise,
+                } => {
                     for (condition, body) in branches {
                         self.expr(*condition, span, true);
                         self.statements(body);
@@ -212,7 +285,9 @@ impl Check<'_> {
                         self.statements(body);
                     }
                 }
-                StatementKind::Assert { condition, message, .. } => {
+                StatementKind::Assert {
+                    condition, message, ..
+                } => {
                     self.expr(*condition, span, true);
                     self.expr(*message, span, true);
                 }

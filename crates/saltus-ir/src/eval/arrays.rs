@@ -1,6 +1,8 @@
 //! Array functions on values (specification 10.3 and 10.6).
 
-use super::{ELEMENTS_MAX, EvalErrorKind, Result, binary, coerce, fail, math2, neutral, reduce_pair};
+use super::{
+    ELEMENTS_MAX, EvalErrorKind, Result, binary, coerce, fail, math2, neutral, reduce_pair,
+};
 use crate::expr::{BinaryOp, Builtin, Reduction};
 use crate::types::Base;
 use crate::value::{ArrayValue, Value};
@@ -21,7 +23,10 @@ pub(super) fn builtin(op: Builtin, args: &[Value], base: Base) -> Result<Value> 
             all.extend(dims(value));
             count(&all)?;
             let elems = match value {
-                Value::Array(array) => std::iter::repeat_n(&array.elems, n).flatten().cloned().collect(),
+                Value::Array(array) => std::iter::repeat_n(&array.elems, n)
+                    .flatten()
+                    .cloned()
+                    .collect(),
                 scalar => vec![scalar.clone(); n],
             };
             Ok(Value::array(all, elems))
@@ -48,11 +53,15 @@ pub(super) fn builtin(op: Builtin, args: &[Value], base: Base) -> Result<Value> 
                 let q = binary(BinaryOp::Mul, &x.elems[j], &y.elems[i])?;
                 binary(BinaryOp::Sub, &p, &q)
             };
-            Ok(Value::array(vec![3], vec![minor(1, 2)?, minor(2, 0)?, minor(0, 1)?]))
+            Ok(Value::array(
+                vec![3],
+                vec![minor(1, 2)?, minor(2, 0)?, minor(0, 1)?],
+            ))
         }
         (Builtin::Skew, [a]) => {
             let v = vector(a, "skew", Some(3))?;
-            let [x, y, z] = [&v.elems[0], &v.elems[1], &v.elems[2]].map(|v| v.as_f64().ok_or(EvalErrorKind::Type("skew")));
+            let [x, y, z] = [&v.elems[0], &v.elems[1], &v.elems[2]]
+                .map(|v| v.as_f64().ok_or(EvalErrorKind::Type("skew")));
             let (x, y, z) = (x?, y?, z?);
             let elems = [0.0, -z, y, z, 0.0, -x, -y, x, 0.0].map(Value::Real);
             Ok(Value::array(vec![3, 3], elems.to_vec()))
@@ -60,19 +69,36 @@ pub(super) fn builtin(op: Builtin, args: &[Value], base: Base) -> Result<Value> 
         (Builtin::Identity, [n]) => {
             let n = length(n)?;
             count(&[n, n])?;
-            let elems = (0..n * n).map(|k| Value::Integer(i64::from(k / n == k % n))).collect();
+            let elems = (0..n * n)
+                .map(|k| Value::Integer(i64::from(k / n == k % n)))
+                .collect();
             Ok(coerce(Value::array(vec![n, n], elems), base))
         }
         (Builtin::Diagonal, [a]) => {
             let v = vector(a, "diagonal", None)?;
             let n = v.elems.len();
             count(&[n, n])?;
-            let zero = if matches!(v.elems.first(), Some(Value::Integer(_))) { Value::Integer(0) } else { Value::Real(0.0) };
-            let elems = (0..n * n).map(|k| if k / n == k % n { v.elems[k / n].clone() } else { zero.clone() }).collect();
+            let zero = if matches!(v.elems.first(), Some(Value::Integer(_))) {
+                Value::Integer(0)
+            } else {
+                Value::Real(0.0)
+            };
+            let elems = (0..n * n)
+                .map(|k| {
+                    if k / n == k % n {
+                        v.elems[k / n].clone()
+                    } else {
+                        zero.clone()
+                    }
+                })
+                .collect();
             Ok(Value::array(vec![n, n], elems))
         }
         (Builtin::OuterProduct, [a, b]) => {
-            let (x, y) = (vector(a, "outerProduct", None)?, vector(b, "outerProduct", None)?);
+            let (x, y) = (
+                vector(a, "outerProduct", None)?,
+                vector(b, "outerProduct", None)?,
+            );
             count(&[x.elems.len(), y.elems.len()])?;
             let mut elems = Vec::with_capacity(x.elems.len() * y.elems.len());
             for p in &x.elems {
@@ -99,8 +125,17 @@ pub(super) fn builtin(op: Builtin, args: &[Value], base: Base) -> Result<Value> 
             let (Some(from), Some(to)) = (from.as_f64(), to.as_f64()) else {
                 return fail(EvalErrorKind::Type("linspace"));
             };
-            let at = |k: usize| if k == 0 { from } else { from + (to - from) * k as f64 / (n - 1) as f64 };
-            Ok(Value::array(vec![n], (0..n).map(|k| Value::Real(at(k))).collect()))
+            let at = |k: usize| {
+                if k == 0 {
+                    from
+                } else {
+                    from + (to - from) * k as f64 / (n - 1) as f64
+                }
+            };
+            Ok(Value::array(
+                vec![n],
+                (0..n).map(|k| Value::Real(at(k))).collect(),
+            ))
         }
         (Builtin::Cat, [axis, parts @ ..]) => cat(axis, parts, base),
         (Builtin::Sum, [a]) => reduce(Reduction::Sum, a, base),
@@ -140,15 +175,25 @@ pub(super) fn builtin(op: Builtin, args: &[Value], base: Base) -> Result<Value> 
 }
 
 pub(super) fn size(dims: &[usize], dim: &Value) -> Result<Value> {
-    let Value::Integer(k) = *dim else { return fail(EvalErrorKind::Type("the dimension of `size`")) };
-    match usize::try_from(k).ok().and_then(|k| dims.get(k.checked_sub(1)?)) {
+    let Value::Integer(k) = *dim else {
+        return fail(EvalErrorKind::Type("the dimension of `size`"));
+    };
+    match usize::try_from(k)
+        .ok()
+        .and_then(|k| dims.get(k.checked_sub(1)?))
+    {
         Some(&n) => Ok(Value::Integer(n as i64)),
-        None => fail(EvalErrorKind::IndexOutOfRange { index: k, size: dims.len() }),
+        None => fail(EvalErrorKind::IndexOutOfRange {
+            index: k,
+            size: dims.len(),
+        }),
     }
 }
 
 pub(super) fn mat_mul(a: &Value, b: &Value) -> Result<Value> {
-    let (Value::Array(a), Value::Array(b)) = (a, b) else { return fail(EvalErrorKind::Type("a matrix product")) };
+    let (Value::Array(a), Value::Array(b)) = (a, b) else {
+        return fail(EvalErrorKind::Type("a matrix product"));
+    };
     let (rows, inner, cols, shape) = match (a.dims.as_slice(), b.dims.as_slice()) {
         ([n], [m]) if n == m => (1, *n, 1, vec![]),
         ([r, n], [m]) if n == m => (*r, *n, 1, vec![*r]),
@@ -157,13 +202,21 @@ pub(super) fn mat_mul(a: &Value, b: &Value) -> Result<Value> {
         _ => return mismatch("a product", &a.dims, &b.dims),
     };
     let integer = |x: &ArrayValue| matches!(x.elems.first(), Some(Value::Integer(_)));
-    let zero = if integer(a) && integer(b) { Value::Integer(0) } else { Value::Real(0.0) };
+    let zero = if integer(a) && integer(b) {
+        Value::Integer(0)
+    } else {
+        Value::Real(0.0)
+    };
     let mut elems = Vec::with_capacity(rows * cols);
     for i in 0..rows {
         for j in 0..cols {
             let mut sum: Option<Value> = None;
             for k in 0..inner {
-                let product = binary(BinaryOp::Mul, &a.elems[i * inner + k], &b.elems[k * cols + j])?;
+                let product = binary(
+                    BinaryOp::Mul,
+                    &a.elems[i * inner + k],
+                    &b.elems[k * cols + j],
+                )?;
                 sum = Some(match sum {
                     None => product,
                     Some(sum) => binary(BinaryOp::Add, &sum, &product)?,
@@ -172,17 +225,29 @@ pub(super) fn mat_mul(a: &Value, b: &Value) -> Result<Value> {
             elems.push(sum.unwrap_or_else(|| zero.clone()));
         }
     }
-    if shape.is_empty() { Ok(elems.swap_remove(0)) } else { Ok(Value::array(shape, elems)) }
+    if shape.is_empty() {
+        Ok(elems.swap_remove(0))
+    } else {
+        Ok(Value::array(shape, elems))
+    }
 }
 
 pub(super) fn mat_pow(a: &Value, n: &Value) -> Result<Value> {
     let array = matrix(a, "a matrix power")?;
     let n = length(n)?;
     if array.dims[0] != array.dims[1] {
-        return mismatch("a matrix power", &array.dims, &[array.dims[1], array.dims[1]]);
+        return mismatch(
+            "a matrix power",
+            &array.dims,
+            &[array.dims[1], array.dims[1]],
+        );
     }
     if n == 0 {
-        return builtin(Builtin::Identity, &[Value::Integer(array.dims[0] as i64)], Base::Real);
+        return builtin(
+            Builtin::Identity,
+            &[Value::Integer(array.dims[0] as i64)],
+            Base::Real,
+        );
     }
     let mut result = a.clone();
     for _ in 1..n {
@@ -192,14 +257,23 @@ pub(super) fn mat_pow(a: &Value, n: &Value) -> Result<Value> {
 }
 
 fn cat(axis: &Value, parts: &[Value], base: Base) -> Result<Value> {
-    let axis = length(axis)?.checked_sub(1).ok_or(EvalErrorKind::Type("the dimension of `cat`"))?;
-    let rank = parts.iter().map(|p| dims(p).len()).max().unwrap_or(0).max(axis + 1);
+    let axis = length(axis)?
+        .checked_sub(1)
+        .ok_or(EvalErrorKind::Type("the dimension of `cat`"))?;
+    let rank = parts
+        .iter()
+        .map(|p| dims(p).len())
+        .max()
+        .unwrap_or(0)
+        .max(axis + 1);
     let promoted = |p: &Value| {
         let mut shape = dims(p).to_vec();
         shape.resize(rank, 1);
         shape
     };
-    let Some(first) = parts.first() else { return fail(EvalErrorKind::Type("cat")) };
+    let Some(first) = parts.first() else {
+        return fail(EvalErrorKind::Type("cat"));
+    };
     let mut shape = promoted(first);
     let mut along = 0;
     for part in parts {
@@ -223,9 +297,13 @@ fn cat(axis: &Value, parts: &[Value], base: Base) -> Result<Value> {
 }
 
 fn reduce(op: Reduction, a: &Value, base: Base) -> Result<Value> {
-    let Value::Array(array) = a else { return Ok(a.clone()) };
+    let Value::Array(array) = a else {
+        return Ok(a.clone());
+    };
     let mut elems = array.elems.iter();
-    let Some(first) = elems.next() else { return Ok(neutral(op, base)) };
+    let Some(first) = elems.next() else {
+        return Ok(neutral(op, base));
+    };
     let mut result = first.clone();
     for x in elems {
         result = reduce_pair(op, &result, x)?;
@@ -271,11 +349,17 @@ fn matrix<'a>(a: &'a Value, what: &'static str) -> Result<&'a Arc<ArrayValue>> {
 
 fn vector<'a>(a: &'a Value, what: &'static str, n: Option<usize>) -> Result<&'a Arc<ArrayValue>> {
     match a {
-        Value::Array(array) if array.dims.len() == 1 && n.is_none_or(|n| array.dims[0] == n) => Ok(array),
+        Value::Array(array) if array.dims.len() == 1 && n.is_none_or(|n| array.dims[0] == n) => {
+            Ok(array)
+        }
         other => mismatch(what, dims(other), &[n.unwrap_or(0)]),
     }
 }
 
 fn mismatch<T>(what: &'static str, left: &[usize], right: &[usize]) -> Result<T> {
-    fail(EvalErrorKind::SizeMismatch { what, left: left.to_vec(), right: right.to_vec() })
+    fail(EvalErrorKind::SizeMismatch {
+        what,
+        left: left.to_vec(),
+        right: right.to_vec(),
+    })
 }

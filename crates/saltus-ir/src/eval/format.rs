@@ -29,7 +29,11 @@ pub(super) fn to_string(ir: &Ir, args: &[Value]) -> Result<String> {
                 Value::Real(x) => format_general(*x, natural(2, SIGNIFICANT_DIGITS)?),
                 other => format_value(ir, other),
             };
-            Ok(if left { format!("{text:<width$}") } else { format!("{text:>width$}") })
+            Ok(if left {
+                format!("{text:<width$}")
+            } else {
+                format!("{text:>width$}")
+            })
         }
         [] => fail(EvalErrorKind::Type("`String`")),
     }
@@ -44,7 +48,9 @@ pub fn format_value(ir: &Ir, value: &Value) -> String {
         Value::String(s) => s.to_string(),
         Value::Enum(id, k) => {
             let literals = &ir.enums[*id].literals;
-            literals.get((*k as usize).wrapping_sub(1)).map_or_else(|| k.to_string(), ToString::to_string)
+            literals
+                .get((*k as usize).wrapping_sub(1))
+                .map_or_else(|| k.to_string(), ToString::to_string)
         }
         Value::Array(array) => braces(ir, &array.elems),
         Value::Record(fields) => braces(ir, fields),
@@ -69,28 +75,51 @@ fn general(x: f64, digits: usize, keep_zeros: bool) -> String {
     }
     let digits = digits.max(1);
     if x == 0.0 && !keep_zeros {
-        return if x.is_sign_negative() { "-0".into() } else { "0".into() };
+        return if x.is_sign_negative() {
+            "-0".into()
+        } else {
+            "0".into()
+        };
     }
     // The exponent after rounding to the wanted digits decides the style.
     let scientific = format!("{:.*e}", digits - 1, x);
-    let exponent: i32 = scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
+    let exponent: i32 = scientific
+        .split_once('e')
+        .and_then(|(_, e)| e.parse().ok())
+        .unwrap_or(0);
     if exponent < -4 || exponent >= digits as i32 {
         let (mantissa, _) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-        let mantissa = if keep_zeros { mantissa } else { trim_zeros(mantissa) };
+        let mantissa = if keep_zeros {
+            mantissa
+        } else {
+            trim_zeros(mantissa)
+        };
         format!("{mantissa}{}", exponent_text(exponent))
     } else {
         let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
         let fixed = format!("{x:.decimals$}");
-        if keep_zeros { fixed } else { trim_zeros(&fixed).to_owned() }
+        if keep_zeros {
+            fixed
+        } else {
+            trim_zeros(&fixed).to_owned()
+        }
     }
 }
 
 fn trim_zeros(text: &str) -> &str {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        text
+    }
 }
 
 fn exponent_text(exponent: i32) -> String {
-    format!("e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
+    format!(
+        "e{}{:02}",
+        if exponent < 0 { '-' } else { '+' },
+        exponent.abs()
+    )
 }
 
 fn not_finite(x: f64) -> String {
@@ -119,7 +148,10 @@ fn with_format(value: &Value, format: &str) -> Result<String> {
         if text.is_empty() {
             return Ok(0);
         }
-        text.parse().ok().filter(|&n| n <= WIDTH_MAX).ok_or_else(|| bad().into())
+        text.parse()
+            .ok()
+            .filter(|&n| n <= WIDTH_MAX)
+            .ok_or_else(|| bad().into())
     };
     let width = number(width)?;
     let precision = precision.map(number).transpose()?;
@@ -128,12 +160,23 @@ fn with_format(value: &Value, format: &str) -> Result<String> {
         ('o', Value::Integer(i)) => pad_digits(format!("{i:o}"), precision),
         ('x', Value::Integer(i)) => pad_digits(format!("{i:x}"), precision),
         ('X', Value::Integer(i)) => pad_digits(format!("{i:X}"), precision),
-        ('c', Value::Integer(i)) => char::from_u32(u32::try_from(*i).map_err(|_| bad())?).ok_or_else(bad)?.to_string(),
+        ('c', Value::Integer(i)) => char::from_u32(u32::try_from(*i).map_err(|_| bad())?)
+            .ok_or_else(bad)?
+            .to_string(),
         ('s', Value::String(s)) => s.to_string(),
         ('e' | 'E' | 'f' | 'F' | 'g' | 'G', Value::Real(_) | Value::Integer(_)) => {
             let x = value.as_f64().ok_or_else(bad)?;
-            let text = real(x, conversion.to_ascii_lowercase(), precision.unwrap_or(6), flags.contains('#'));
-            if conversion.is_ascii_uppercase() { text.to_uppercase() } else { text }
+            let text = real(
+                x,
+                conversion.to_ascii_lowercase(),
+                precision.unwrap_or(6),
+                flags.contains('#'),
+            );
+            if conversion.is_ascii_uppercase() {
+                text.to_uppercase()
+            } else {
+                text
+            }
         }
         _ => return Err(bad().into()),
     };
@@ -150,7 +193,9 @@ fn real(x: f64, conversion: char, precision: usize, keep_zeros: bool) -> String 
         _ => {
             let text = format!("{x:.precision$e}");
             match text.split_once('e') {
-                Some((mantissa, e)) => format!("{mantissa}{}", exponent_text(e.parse().unwrap_or(0))),
+                Some((mantissa, e)) => {
+                    format!("{mantissa}{}", exponent_text(e.parse().unwrap_or(0)))
+                }
                 None => text,
             }
         }
@@ -180,7 +225,10 @@ fn pad(body: String, flags: &str, width: usize) -> String {
     } else if flags.contains('0') {
         let digits_at = body.find(|c: char| c.is_ascii_alphanumeric()).unwrap_or(0);
         let (sign, digits) = body.split_at(digits_at);
-        format!("{sign}{digits:0>rest$}", rest = width.saturating_sub(sign.len()))
+        format!(
+            "{sign}{digits:0>rest$}",
+            rest = width.saturating_sub(sign.len())
+        )
     } else {
         format!("{body:>width$}")
     }

@@ -9,7 +9,10 @@ use super::exec::AssertMode;
 use super::{Result, ScalarError, Scalarizer, Shared};
 use crate::expr::{BinaryOp, Builtin, Expr, Ir, Sub};
 use crate::flat::{Algorithm, Assert, Origin, Variability, Variable, WhenAction};
-use crate::func::{Access, AssertLevel, Function, FunctionBody, Inline, Local, Place, Statement, StatementKind, Target};
+use crate::func::{
+    Access, AssertLevel, Function, FunctionBody, Inline, Local, Place, Statement, StatementKind,
+    Target,
+};
 use crate::ids::IdVec;
 use crate::types::Base;
 use crate::{ExprId, LocalId, TypeId, VarId};
@@ -49,22 +52,36 @@ pub fn algorithm_to_equations(
 ) -> std::result::Result<AlgorithmEquations, ScalarError> {
     match symbolic(ir, variables, algorithm) {
         Ok(equations) => Ok(equations),
-        Err(error) => FunctionBuilder::new(ir, variables, algorithm).and_then(FunctionBuilder::build).map_err(|_| error),
+        Err(error) => FunctionBuilder::new(ir, variables, algorithm)
+            .and_then(FunctionBuilder::build)
+            .map_err(|_| error),
     }
 }
 
 /// The value of `v` before the first statement.
-fn value_before(ir: &mut Ir, variables: &IdVec<VarId, Variable>, v: VarId, in_when: &FxHashSet<VarId>) -> ExprId {
+fn value_before(
+    ir: &mut Ir,
+    variables: &IdVec<VarId, Variable>,
+    v: VarId,
+    in_when: &FxHashSet<VarId>,
+) -> ExprId {
     let variable = &variables[v];
     let node = ir.var(v, variable.base);
-    if variable.base != Base::Real || variable.variability == Variability::Discrete || in_when.contains(&v) {
+    if variable.base != Base::Real
+        || variable.variability == Variability::Discrete
+        || in_when.contains(&v)
+    {
         return ir.call_builtin(Builtin::Pre, &[node]);
     }
     // The default of `start` is zero (specification 4.9).
     variable.start.unwrap_or_else(|| ir.real(0.0))
 }
 
-fn symbolic(ir: &mut Ir, variables: &IdVec<VarId, Variable>, algorithm: &Algorithm) -> Result<AlgorithmEquations> {
+fn symbolic(
+    ir: &mut Ir,
+    variables: &IdVec<VarId, Variable>,
+    algorithm: &Algorithm,
+) -> Result<AlgorithmEquations> {
     let mut in_when = FxHashSet::default();
     assigned_in_when(ir, &algorithm.statements, false, &mut in_when);
     let mut pass = Scalarizer::new(ir);
@@ -75,12 +92,24 @@ fn symbolic(ir: &mut Ir, variables: &IdVec<VarId, Variable>, algorithm: &Algorit
         pass.vars.insert(v, before);
     }
     pass.block(&algorithm.statements)?;
-    let equations = algorithm.outputs.iter().map(|&v| (v, pass.vars[&v])).collect();
+    let equations = algorithm
+        .outputs
+        .iter()
+        .map(|&v| (v, pass.vars[&v]))
+        .collect();
     if pass.vars.len() != algorithm.outputs.len() {
-        return Err(ScalarError::Unsupported("an assigned variable that is not an output".into()));
+        return Err(ScalarError::Unsupported(
+            "an assigned variable that is not an output".into(),
+        ));
     }
-    let Collected { actions, asserts, .. } = std::mem::take(&mut pass.collected);
-    Ok(AlgorithmEquations { equations, actions, asserts })
+    let Collected {
+        actions, asserts, ..
+    } = std::mem::take(&mut pass.collected);
+    Ok(AlgorithmEquations {
+        equations,
+        actions,
+        asserts,
+    })
 }
 
 fn assigned_in_when(ir: &Ir, statements: &[Statement], inside: bool, vars: &mut FxHashSet<VarId>) {
@@ -92,19 +121,26 @@ fn assigned_in_when(ir: &Ir, statements: &[Statement], inside: bool, vars: &mut 
     for statement in statements {
         match &statement.kind {
             StatementKind::Assign { target: t, .. } => target(t),
-            StatementKind::MultiAssign { targets, .. } => targets.iter().flatten().for_each(&mut target),
+            StatementKind::MultiAssign { targets, .. } => {
+                targets.iter().flatten().for_each(&mut target)
+            }
             _ => {}
         }
     }
     for statement in statements {
         match &statement.kind {
-            StatementKind::If { branches, otherwise } => {
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
                 for (_, body) in branches {
                     assigned_in_when(ir, body, inside, vars);
                 }
                 assigned_in_when(ir, otherwise, inside, vars);
             }
-            StatementKind::For { body, .. } | StatementKind::While { body, .. } => assigned_in_when(ir, body, inside, vars),
+            StatementKind::For { body, .. } | StatementKind::While { body, .. } => {
+                assigned_in_when(ir, body, inside, vars)
+            }
             StatementKind::When { branches } => {
                 for (_, body) in branches {
                     assigned_in_when(ir, body, true, vars);
@@ -115,16 +151,35 @@ fn assigned_in_when(ir: &Ir, statements: &[Statement], inside: bool, vars: &mut 
     }
 }
 
-pub(super) fn guarded_assert(pass: &mut Scalarizer<'_>, condition: ExprId, message: ExprId, level: AssertLevel, span: Span) {
+pub(super) fn guarded_assert(
+    pass: &mut Scalarizer<'_>,
+    condition: ExprId,
+    message: ExprId,
+    level: AssertLevel,
+    span: Span,
+) {
     let Some(guard) = pass.guard() else { return };
     let origin = pass.origin(span);
     if pass.is_when_guard(guard) {
-        let assert = Assert { condition, message, level, origin };
-        pass.collected.actions.push(GuardedAction { guard, action: WhenAction::Assert(assert) });
+        let assert = Assert {
+            condition,
+            message,
+            level,
+            origin,
+        };
+        pass.collected.actions.push(GuardedAction {
+            guard,
+            action: WhenAction::Assert(assert),
+        });
     } else {
         let unreached = pass.ir.not(guard);
         let condition = pass.ir.or(unreached, condition);
-        pass.collected.asserts.push(Assert { condition, message, level, origin });
+        pass.collected.asserts.push(Assert {
+            condition,
+            message,
+            level,
+            origin,
+        });
     }
 }
 
@@ -141,7 +196,9 @@ impl Scalarizer<'_> {
         let past = args.first().map(|&arg| self.expr(arg));
         self.vars = vars;
         let plain = plain?;
-        let (Some(current), Some(past)) = (current, past) else { return Ok(plain) };
+        let (Some(current), Some(past)) = (current, past) else {
+            return Ok(plain);
+        };
         let past = past?;
         if current == past {
             return Ok(plain);
@@ -156,7 +213,11 @@ impl Scalarizer<'_> {
                 self.ir.binary(BinaryOp::Ne, now, before)
             });
         }
-        Ok(std::rc::Rc::new(super::Shaped { base: Base::Boolean, dims: current.dims.clone(), leaves }))
+        Ok(std::rc::Rc::new(super::Shaped {
+            base: Base::Boolean,
+            dims: current.dims.clone(),
+            leaves,
+        }))
     }
 
     /// The conjunction of the conditions on the way here; `None` if it is never reached.
@@ -173,7 +234,14 @@ impl Scalarizer<'_> {
         while let Some(e) = stack.pop() {
             match self.ir.expr(e) {
                 Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b) => stack.extend([*a, *b]),
-                Expr::Builtin(Builtin::Edge | Builtin::Initial | Builtin::Terminal | Builtin::Sample | Builtin::Change, _) => {
+                Expr::Builtin(
+                    Builtin::Edge
+                    | Builtin::Initial
+                    | Builtin::Terminal
+                    | Builtin::Sample
+                    | Builtin::Change,
+                    _,
+                ) => {
                     return true;
                 }
                 _ => {}
@@ -183,7 +251,10 @@ impl Scalarizer<'_> {
     }
 
     fn origin(&self, span: Span) -> Origin {
-        let component = self.collected.origin.map_or_else(|| Name::new(""), |origin| origin.component);
+        let component = self
+            .collected
+            .origin
+            .map_or_else(|| Name::new(""), |origin| origin.component);
         Origin { span, component }
     }
 
@@ -210,7 +281,9 @@ impl Scalarizer<'_> {
     /// A call for its effect: arguments with the current values.
     pub(super) fn effect(&mut self, call: ExprId, span: Span) -> Result<()> {
         let Expr::Call { function, args } = self.ir.expr(call).clone() else {
-            return Err(ScalarError::Unsupported("a statement that is not a call".into()));
+            return Err(ScalarError::Unsupported(
+                "a statement that is not a call".into(),
+            ));
         };
         let mut nodes = Vec::with_capacity(args.len());
         for &arg in &args {
@@ -218,7 +291,13 @@ impl Scalarizer<'_> {
             nodes.push(self.rebuild(&shaped)?);
         }
         let ty = self.ir.type_id(call);
-        let call = self.ir.add(Expr::Call { function, args: nodes.into() }, ty);
+        let call = self.ir.add(
+            Expr::Call {
+                function,
+                args: nodes.into(),
+            },
+            ty,
+        );
         let origin = self.origin(span);
         self.collect(WhenAction::Call { call, origin })
     }
@@ -248,7 +327,11 @@ struct FunctionBuilder<'a> {
 }
 
 impl<'a> FunctionBuilder<'a> {
-    fn new(ir: &'a mut Ir, variables: &'a IdVec<VarId, Variable>, algorithm: &'a Algorithm) -> Result<FunctionBuilder<'a>> {
+    fn new(
+        ir: &'a mut Ir,
+        variables: &'a IdVec<VarId, Variable>,
+        algorithm: &'a Algorithm,
+    ) -> Result<FunctionBuilder<'a>> {
         let outputs = algorithm.outputs.iter().copied().collect();
         let mut builder = FunctionBuilder {
             ir,
@@ -280,7 +363,10 @@ impl<'a> FunctionBuilder<'a> {
                         self.ir.var(v, self.variables[v].base)
                     });
                 }
-                let before = self.ir.rebuild_from_leaves(ty, &leaves).ok_or_else(unsupported)?;
+                let before = self
+                    .ir
+                    .rebuild_from_leaves(ty, &leaves)
+                    .ok_or_else(unsupported)?;
                 let default = self.input(before);
                 let name = format!("v{first}");
                 let local = self.new_local(&name, ty, Some(default));
@@ -290,7 +376,10 @@ impl<'a> FunctionBuilder<'a> {
         }
         let body = self.statements(&self.algorithm.statements)?;
         let function = self.ir.functions.push(Function {
-            name: Name::new(&format!("algorithm of `{}`", self.algorithm.origin.component)),
+            name: Name::new(&format!(
+                "algorithm of `{}`",
+                self.algorithm.origin.component
+            )),
             span: self.algorithm.origin.span,
             inputs: std::mem::take(&mut self.inputs),
             outputs: output_locals.clone(),
@@ -301,21 +390,54 @@ impl<'a> FunctionBuilder<'a> {
             derivatives: Vec::new(),
         });
         let first_ty = self.ir.locals[*output_locals.first().ok_or_else(unsupported)?].ty;
-        let call = self.ir.add(Expr::Call { function, args: self.args.as_slice().into() }, first_ty);
+        let call = self.ir.add(
+            Expr::Call {
+                function,
+                args: self.args.as_slice().into(),
+            },
+            first_ty,
+        );
         let mut equations = Vec::with_capacity(self.algorithm.outputs.len());
         for &v in &self.algorithm.outputs {
             let g = self.group_of(v).ok_or_else(unsupported)?;
-            let (first, ty, local) = (self.groups[g].first, self.groups[g].ty, self.groups[g].local);
-            let k = output_locals.iter().position(|&l| Some(l) == local).ok_or_else(unsupported)?;
-            let of = if k == 0 { call } else { self.ir.add(Expr::Output { call, index: k as u32 }, ty) };
+            let (first, ty, local) = (
+                self.groups[g].first,
+                self.groups[g].ty,
+                self.groups[g].local,
+            );
+            let k = output_locals
+                .iter()
+                .position(|&l| Some(l) == local)
+                .ok_or_else(unsupported)?;
+            let of = if k == 0 {
+                call
+            } else {
+                self.ir.add(
+                    Expr::Output {
+                        call,
+                        index: k as u32,
+                    },
+                    ty,
+                )
+            };
             let value = if self.ir.type_of_id(ty).is_scalar() {
                 of
             } else {
-                self.ir.add_scalar(Expr::Leaf { of, index: v.0 - first }, self.variables[v].base)
+                self.ir.add_scalar(
+                    Expr::Leaf {
+                        of,
+                        index: v.0 - first,
+                    },
+                    self.variables[v].base,
+                )
             };
             equations.push((v, value));
         }
-        Ok(AlgorithmEquations { equations, actions: Vec::new(), asserts: Vec::new() })
+        Ok(AlgorithmEquations {
+            equations,
+            actions: Vec::new(),
+            asserts: Vec::new(),
+        })
     }
 
     /// All places and arrays of the algorithm as disjoint groups.
@@ -344,24 +466,41 @@ impl<'a> FunctionBuilder<'a> {
                         return Err(unsupported());
                     }
                 }
-                _ => groups.push(Group { first, len, ty, local: None }),
+                _ => groups.push(Group {
+                    first,
+                    len,
+                    ty,
+                    local: None,
+                }),
             }
         }
         Ok(groups)
     }
 
     fn group_of(&self, v: VarId) -> Option<usize> {
-        let g = self.groups.partition_point(|g| g.first <= v.0).checked_sub(1)?;
+        let g = self
+            .groups
+            .partition_point(|g| g.first <= v.0)
+            .checked_sub(1)?;
         (v.0 < self.groups[g].first + self.groups[g].len).then_some(g)
     }
 
     fn new_local(&mut self, name: &str, ty: TypeId, default: Option<ExprId>) -> LocalId {
         let dims = match self.ir.type_of_id(ty).known_dims() {
-            Some(dims) => dims.into_iter().map(|n| Some(self.ir.integer(n as i64))).collect(),
+            Some(dims) => dims
+                .into_iter()
+                .map(|n| Some(self.ir.integer(n as i64)))
+                .collect(),
             None => Vec::new(),
         };
         let span = self.algorithm.origin.span;
-        self.ir.locals.push(Local { name: Name::new(name), ty, dims, default, span })
+        self.ir.locals.push(Local {
+            name: Name::new(name),
+            ty,
+            dims,
+            default,
+            span,
+        })
     }
 
     /// The node is computed outside and passed as an argument.
@@ -380,33 +519,56 @@ impl<'a> FunctionBuilder<'a> {
     }
 
     fn statements(&mut self, statements: &[Statement]) -> Result<Vec<Statement>> {
-        statements.iter().map(|s| Ok(Statement { kind: self.statement(&s.kind)?, span: s.span })).collect()
+        statements
+            .iter()
+            .map(|s| {
+                Ok(Statement {
+                    kind: self.statement(&s.kind)?,
+                    span: s.span,
+                })
+            })
+            .collect()
     }
 
     fn statement(&mut self, kind: &StatementKind) -> Result<StatementKind> {
         Ok(match kind {
             StatementKind::Assign { target, value } => {
                 let value = self.map(*value)?;
-                StatementKind::Assign { target: self.target(target)?, value }
+                StatementKind::Assign {
+                    target: self.target(target)?,
+                    value,
+                }
             }
             StatementKind::MultiAssign { targets, call } => {
                 let call = self.map(*call)?;
-                let targets = targets.iter().map(|t| t.as_ref().map(|t| self.target(t)).transpose()).collect::<Result<_>>()?;
+                let targets = targets
+                    .iter()
+                    .map(|t| t.as_ref().map(|t| self.target(t)).transpose())
+                    .collect::<Result<_>>()?;
                 StatementKind::MultiAssign { targets, call }
             }
-            StatementKind::If { branches, otherwise } => {
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
                 let mut new = Vec::with_capacity(branches.len());
                 for (condition, body) in branches {
                     new.push((self.map(*condition)?, self.statements(body)?));
                 }
-                StatementKind::If { branches: new, otherwise: self.statements(otherwise)? }
+                StatementKind::If {
+                    branches: new,
+                    otherwise: self.statements(otherwise)?,
+                }
             }
-            StatementKind::For { iter, range, body } => {
-                StatementKind::For { iter: *iter, range: self.map(*range)?, body: self.statements(body)? }
-            }
-            StatementKind::While { condition, body } => {
-                StatementKind::While { condition: self.map(*condition)?, body: self.statements(body)? }
-            }
+            StatementKind::For { iter, range, body } => StatementKind::For {
+                iter: *iter,
+                range: self.map(*range)?,
+                body: self.statements(body)?,
+            },
+            StatementKind::While { condition, body } => StatementKind::While {
+                condition: self.map(*condition)?,
+                body: self.statements(body)?,
+            },
             StatementKind::When { branches } => {
                 let mut new = Vec::with_capacity(branches.len());
                 for (conditions, body) in branches {
@@ -417,14 +579,25 @@ impl<'a> FunctionBuilder<'a> {
                     }
                     new.push((fires, self.statements(body)?));
                 }
-                StatementKind::If { branches: new, otherwise: Vec::new() }
+                StatementKind::If {
+                    branches: new,
+                    otherwise: Vec::new(),
+                }
             }
             StatementKind::Break => StatementKind::Break,
             StatementKind::Return => StatementKind::Return,
-            StatementKind::Assert { condition, message, level } => {
-                StatementKind::Assert { condition: self.map(*condition)?, message: self.map(*message)?, level: *level }
-            }
-            StatementKind::Terminate { .. } | StatementKind::Reinit { .. } | StatementKind::Call(_) => return Err(unsupported()),
+            StatementKind::Assert {
+                condition,
+                message,
+                level,
+            } => StatementKind::Assert {
+                condition: self.map(*condition)?,
+                message: self.map(*message)?,
+                level: *level,
+            },
+            StatementKind::Terminate { .. }
+            | StatementKind::Reinit { .. }
+            | StatementKind::Call(_) => return Err(unsupported()),
         })
     }
 
@@ -434,18 +607,34 @@ impl<'a> FunctionBuilder<'a> {
             return Err(unsupported());
         }
         let edge = match self.ir.expr(condition) {
-            Expr::Builtin(Builtin::Initial | Builtin::Terminal | Builtin::Sample | Builtin::Edge | Builtin::Change, _) => condition,
+            Expr::Builtin(
+                Builtin::Initial
+                | Builtin::Terminal
+                | Builtin::Sample
+                | Builtin::Edge
+                | Builtin::Change,
+                _,
+            ) => condition,
             _ => self.ir.call_builtin(Builtin::Edge, &[condition]),
         };
-        Ok(if self.ir.is_literal(edge) { edge } else { self.input(edge) })
+        Ok(if self.ir.is_literal(edge) {
+            edge
+        } else {
+            self.input(edge)
+        })
     }
 
     fn reads_output(&self, e: ExprId) -> bool {
-        self.ir.variables_of(e).iter().any(|v| self.outputs.contains(v))
+        self.ir
+            .variables_of(e)
+            .iter()
+            .any(|v| self.outputs.contains(v))
     }
 
     fn target(&mut self, target: &Target) -> Result<Target> {
-        let Place::Var { first, ty } = target.place else { return Ok(target.clone()) };
+        let Place::Var { first, ty } = target.place else {
+            return Ok(target.clone());
+        };
         let g = self.group_of(first).ok_or_else(unsupported)?;
         let local = self.groups[g].local.ok_or_else(unsupported)?;
         let mut access = Vec::with_capacity(target.access.len());
@@ -470,12 +659,19 @@ impl<'a> FunctionBuilder<'a> {
                 }
             });
         }
-        Ok(Target { place: Place::Local(local), access })
+        Ok(Target {
+            place: Place::Local(local),
+            access,
+        })
     }
 
     /// Constant subscripts of a variable within its group.
     fn position(&mut self, g: usize, v: VarId) -> Result<Box<[Sub]>> {
-        let dims = self.ir.type_of_id(self.groups[g].ty).known_dims().ok_or_else(unsupported)?;
+        let dims = self
+            .ir
+            .type_of_id(self.groups[g].ty)
+            .known_dims()
+            .ok_or_else(unsupported)?;
         if matches!(self.ir.type_of_id(self.groups[g].ty).base, Base::Record(_)) {
             return Err(unsupported());
         }
@@ -536,8 +732,15 @@ impl<'a> FunctionBuilder<'a> {
 
     fn map_node(&mut self, id: ExprId) -> Result<ExprId> {
         if self.is_outside(id) {
-            let past_only = matches!(self.ir.expr(id), Expr::Builtin(Builtin::Pre | Builtin::Previous | Builtin::Der, _));
-            let uses_iterator = self.ir.reachable(&[id]).into_iter().any(|e| matches!(self.ir.expr(e), Expr::Local(_)));
+            let past_only = matches!(
+                self.ir.expr(id),
+                Expr::Builtin(Builtin::Pre | Builtin::Previous | Builtin::Der, _)
+            );
+            let uses_iterator = self
+                .ir
+                .reachable(&[id])
+                .into_iter()
+                .any(|e| matches!(self.ir.expr(e), Expr::Local(_)));
             if uses_iterator || (!past_only && self.reads_output(id)) {
                 return Err(unsupported());
             }
@@ -557,7 +760,9 @@ impl<'a> FunctionBuilder<'a> {
                     let node = self.ir.var(v, self.variables[v].base);
                     leaves.push(self.variable(node, v)?);
                 }
-                self.ir.rebuild_from_leaves(ty, &leaves).ok_or_else(unsupported)
+                self.ir
+                    .rebuild_from_leaves(ty, &leaves)
+                    .ok_or_else(unsupported)
             }
             _ => {
                 let memo = std::mem::take(&mut self.memo);
@@ -577,7 +782,11 @@ impl<'a> FunctionBuilder<'a> {
             None => {
                 let group_first = VarId(self.groups[g].first);
                 let scalar = self.ir.type_of_id(group_ty).is_scalar();
-                let expr = if scalar { Expr::Var(group_first) } else { Expr::VarArray(group_first) };
+                let expr = if scalar {
+                    Expr::Var(group_first)
+                } else {
+                    Expr::VarArray(group_first)
+                };
                 let outside = self.ir.add(expr, group_ty);
                 self.input(outside)
             }
@@ -596,15 +805,27 @@ fn unsupported() -> ScalarError {
 }
 
 /// Ranges of assigned variables, and every expression of the statements.
-fn collect_places(ir: &Ir, statements: &[Statement], ranges: &mut Vec<(u32, u32, TypeId)>, roots: &mut Vec<ExprId>) -> Result<()> {
+fn collect_places(
+    ir: &Ir,
+    statements: &[Statement],
+    ranges: &mut Vec<(u32, u32, TypeId)>,
+    roots: &mut Vec<ExprId>,
+) -> Result<()> {
     for statement in statements {
         let mut target = |target: &Target, roots: &mut Vec<ExprId>| -> Result<()> {
             if let Place::Var { first, ty } = target.place {
-                ranges.push((first.0, ir.leaf_count(ty).ok_or_else(unsupported)? as u32, ty));
+                ranges.push((
+                    first.0,
+                    ir.leaf_count(ty).ok_or_else(unsupported)? as u32,
+                    ty,
+                ));
             }
             for access in &target.access {
                 if let Access::Index(subs) = access {
-                    roots.extend(subs.iter().filter_map(|sub| if let Sub::At(e) = sub { Some(*e) } else { None }));
+                    roots.extend(
+                        subs.iter()
+                            .filter_map(|sub| if let Sub::At(e) = sub { Some(*e) } else { None }),
+                    );
                 }
             }
             Ok(())
@@ -615,10 +836,16 @@ fn collect_places(ir: &Ir, statements: &[Statement], ranges: &mut Vec<(u32, u32,
                 roots.push(*value);
             }
             StatementKind::MultiAssign { targets, call } => {
-                targets.iter().flatten().try_for_each(|t| target(t, roots))?;
+                targets
+                    .iter()
+                    .flatten()
+                    .try_for_each(|t| target(t, roots))?;
                 roots.push(*call);
             }
-            StatementKind::If { branches, otherwise } => {
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
                 for (condition, body) in branches {
                     roots.push(*condition);
                     collect_places(ir, body, ranges, roots)?;
@@ -638,7 +865,9 @@ fn collect_places(ir: &Ir, statements: &[Statement], ranges: &mut Vec<(u32, u32,
                     collect_places(ir, body, ranges, roots)?;
                 }
             }
-            StatementKind::Assert { condition, message, .. } => roots.extend([*condition, *message]),
+            StatementKind::Assert {
+                condition, message, ..
+            } => roots.extend([*condition, *message]),
             StatementKind::Break
             | StatementKind::Return
             | StatementKind::Terminate { .. }

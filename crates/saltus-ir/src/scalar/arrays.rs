@@ -11,10 +11,16 @@ const MATRIX_POWER_MAX: i64 = 64;
 
 impl Scalarizer<'_> {
     /// The result of an array function, `None` if `op` works leaf by leaf.
-    pub(super) fn array_builtin(&mut self, e: ExprId, op: Builtin, args: &[Shared]) -> Result<Option<Shared>> {
+    pub(super) fn array_builtin(
+        &mut self,
+        e: ExprId,
+        op: Builtin,
+        args: &[Shared],
+    ) -> Result<Option<Shared>> {
         let result = match (op, args) {
             (Builtin::Size, [a]) => {
-                let leaves: Vec<ExprId> = a.dims.iter().map(|&n| self.ir.integer(n as i64)).collect();
+                let leaves: Vec<ExprId> =
+                    a.dims.iter().map(|&n| self.ir.integer(n as i64)).collect();
                 shaped(Base::Integer, vec![leaves.len()], leaves)
             }
             (Builtin::Size, [a, dim]) => {
@@ -22,7 +28,10 @@ impl Scalarizer<'_> {
                 let n = usize::try_from(k)
                     .ok()
                     .and_then(|k| a.dims.get(k.checked_sub(1)?))
-                    .ok_or(ScalarError::IndexOutOfRange { index: k, size: a.dims.len() })?;
+                    .ok_or(ScalarError::IndexOutOfRange {
+                        index: k,
+                        size: a.dims.len(),
+                    })?;
                 let leaf = self.ir.integer(*n as i64);
                 self.single(leaf)
             }
@@ -31,10 +40,16 @@ impl Scalarizer<'_> {
                 self.single(leaf)
             }
             (Builtin::Fill, [value, sizes @ ..]) => {
-                let mut dims = sizes.iter().map(|s| self.constant_size(s)).collect::<Result<Vec<_>>>()?;
+                let mut dims = sizes
+                    .iter()
+                    .map(|s| self.constant_size(s))
+                    .collect::<Result<Vec<_>>>()?;
                 let n = element_count(&dims)?;
                 dims.extend_from_slice(&value.dims);
-                let leaves = std::iter::repeat_n(&value.leaves, n).flatten().copied().collect();
+                let leaves = std::iter::repeat_n(&value.leaves, n)
+                    .flatten()
+                    .copied()
+                    .collect();
                 shaped(value.base, dims, leaves)
             }
             (Builtin::Transpose, [a]) => {
@@ -74,15 +89,29 @@ impl Scalarizer<'_> {
                 let n = self.constant_size(n)?;
                 element_count(&[n, n])?;
                 let (zero, one) = (self.ir.integer(0), self.ir.integer(1));
-                let leaves = (0..n * n).map(|k| if k / n == k % n { one } else { zero }).collect();
+                let leaves = (0..n * n)
+                    .map(|k| if k / n == k % n { one } else { zero })
+                    .collect();
                 shaped(Base::Integer, vec![n, n], leaves)
             }
             (Builtin::Diagonal, [v]) => {
                 self.expect_rank(v, 1, "diagonal")?;
                 let n = v.leaves.len();
                 element_count(&[n, n])?;
-                let zero = if v.base == Base::Integer { self.ir.integer(0) } else { self.ir.real(0.0) };
-                let leaves = (0..n * n).map(|k| if k / n == k % n { v.leaves[k / n] } else { zero }).collect();
+                let zero = if v.base == Base::Integer {
+                    self.ir.integer(0)
+                } else {
+                    self.ir.real(0.0)
+                };
+                let leaves = (0..n * n)
+                    .map(|k| {
+                        if k / n == k % n {
+                            v.leaves[k / n]
+                        } else {
+                            zero
+                        }
+                    })
+                    .collect();
                 shaped(v.base, vec![n, n], leaves)
             }
             (Builtin::OuterProduct, [a, b]) => {
@@ -109,7 +138,10 @@ impl Scalarizer<'_> {
             }
             (Builtin::Linspace, [from, to, n]) => {
                 let n = self.constant_size(n)?;
-                let (from, to) = (self.one_leaf(from, "linspace")?, self.one_leaf(to, "linspace")?);
+                let (from, to) = (
+                    self.one_leaf(from, "linspace")?,
+                    self.one_leaf(to, "linspace")?,
+                );
                 let span = self.ir.sub(to, from);
                 let leaves = (0..n)
                     .map(|k| {
@@ -136,7 +168,11 @@ impl Scalarizer<'_> {
             (Builtin::Max, [a]) => self.reduced(e, Reduction::Max, a),
             (Builtin::Scalar, [a]) => {
                 if a.dims.iter().product::<usize>() != 1 {
-                    return Err(ScalarError::ShapeMismatch { what: "scalar", left: a.dims.clone(), right: vec![1] });
+                    return Err(ScalarError::ShapeMismatch {
+                        what: "scalar",
+                        left: a.dims.clone(),
+                        right: vec![1],
+                    });
                 }
                 shaped(a.base, vec![], a.leaves.clone())
             }
@@ -151,7 +187,11 @@ impl Scalarizer<'_> {
                     [m, n, ..] => vec![*m, *n],
                 };
                 if dims.iter().product::<usize>() != a.dims.iter().product::<usize>() {
-                    return Err(ScalarError::ShapeMismatch { what: "matrix", left: a.dims.clone(), right: dims });
+                    return Err(ScalarError::ShapeMismatch {
+                        what: "matrix",
+                        left: a.dims.clone(),
+                        right: dims,
+                    });
                 }
                 shaped(a.base, dims, a.leaves.clone())
             }
@@ -167,7 +207,11 @@ impl Scalarizer<'_> {
     }
 
     pub(super) fn mat_mul(&mut self, a: &Shared, b: &Shared) -> Result<Shared> {
-        let mismatch = || ScalarError::ShapeMismatch { what: "a product", left: a.dims.clone(), right: b.dims.clone() };
+        let mismatch = || ScalarError::ShapeMismatch {
+            what: "a product",
+            left: a.dims.clone(),
+            right: b.dims.clone(),
+        };
         let (rows, inner, cols, dims) = match (a.dims.as_slice(), b.dims.as_slice()) {
             ([n], [m]) if n == m => (1, *n, 1, vec![]),
             ([r, n], [m]) if n == m => (*r, *n, 1, vec![*r]),
@@ -176,7 +220,11 @@ impl Scalarizer<'_> {
             _ => return Err(mismatch()),
         };
         element_count(&[rows, inner, cols])?;
-        let base = if a.base == Base::Integer { b.base } else { a.base };
+        let base = if a.base == Base::Integer {
+            b.base
+        } else {
+            a.base
+        };
         let mut leaves = Vec::with_capacity(rows * cols);
         let mut terms = Vec::with_capacity(inner);
         for i in 0..rows {
@@ -195,11 +243,17 @@ impl Scalarizer<'_> {
         let n = self.constant(exponent, "the exponent of a matrix")?;
         let [rows, cols] = self.matrix(a, "a matrix power")?;
         if rows != cols || !(0..=MATRIX_POWER_MAX).contains(&n) {
-            return Err(ScalarError::ShapeMismatch { what: "a matrix power", left: a.dims.clone(), right: vec![] });
+            return Err(ScalarError::ShapeMismatch {
+                what: "a matrix power",
+                left: a.dims.clone(),
+                right: vec![],
+            });
         }
         if n == 0 {
             let (zero, one) = (self.ir.real(0.0), self.ir.real(1.0));
-            let leaves = (0..rows * rows).map(|k| if k / rows == k % rows { one } else { zero }).collect();
+            let leaves = (0..rows * rows)
+                .map(|k| if k / rows == k % rows { one } else { zero })
+                .collect();
             return Ok(shaped(Base::Real, vec![rows, rows], leaves));
         }
         let mut result = a.clone();
@@ -227,7 +281,11 @@ impl Scalarizer<'_> {
         for part in parts {
             let own = promoted(part);
             if (0..rank).any(|d| d != axis && own[d] != dims[d]) {
-                return Err(ScalarError::ShapeMismatch { what: "cat", left: dims, right: own });
+                return Err(ScalarError::ShapeMismatch {
+                    what: "cat",
+                    left: dims,
+                    right: own,
+                });
             }
             length += own[axis];
             if base == Base::Integer && part.base == Base::Real {
@@ -247,14 +305,22 @@ impl Scalarizer<'_> {
     }
 
     fn reduced(&mut self, e: ExprId, op: Reduction, a: &Shared) -> Shared {
-        let base = if a.leaves.is_empty() { self.ir.base(e) } else { a.base };
+        let base = if a.leaves.is_empty() {
+            self.ir.base(e)
+        } else {
+            a.base
+        };
         let leaf = self.reduce(op, base, &a.leaves);
         self.single(leaf)
     }
 
     /// Leaves of an arithmetic result, Real if any of them is.
     fn numeric(&mut self, dims: Vec<usize>, leaves: Vec<ExprId>) -> Shared {
-        let base = if leaves.iter().all(|&e| self.ir.base(e) == Base::Integer) { Base::Integer } else { Base::Real };
+        let base = if leaves.iter().all(|&e| self.ir.base(e) == Base::Integer) {
+            Base::Integer
+        } else {
+            Base::Real
+        };
         self.coerced(Shaped { base, dims, leaves }, base)
     }
 
@@ -274,7 +340,11 @@ impl Scalarizer<'_> {
     fn matrix(&self, a: &Shaped, what: &'static str) -> Result<[usize; 2]> {
         match a.dims.as_slice() {
             [rows, cols, ..] => Ok([*rows, *cols]),
-            _ => Err(ScalarError::ShapeMismatch { what, left: a.dims.clone(), right: vec![0, 0] }),
+            _ => Err(ScalarError::ShapeMismatch {
+                what,
+                left: a.dims.clone(),
+                right: vec![0, 0],
+            }),
         }
     }
 
@@ -282,7 +352,11 @@ impl Scalarizer<'_> {
         if a.dims.len() == rank {
             Ok(())
         } else {
-            Err(ScalarError::ShapeMismatch { what, left: a.dims.clone(), right: vec![0; rank] })
+            Err(ScalarError::ShapeMismatch {
+                what,
+                left: a.dims.clone(),
+                right: vec![0; rank],
+            })
         }
     }
 
@@ -290,7 +364,11 @@ impl Scalarizer<'_> {
         if a.dims == dims {
             Ok(())
         } else {
-            Err(ScalarError::ShapeMismatch { what, left: a.dims.clone(), right: dims.to_vec() })
+            Err(ScalarError::ShapeMismatch {
+                what,
+                left: a.dims.clone(),
+                right: dims.to_vec(),
+            })
         }
     }
 }
@@ -302,5 +380,6 @@ fn shaped(base: Base, dims: Vec<usize>, leaves: Vec<ExprId>) -> Shared {
 /// The product of the sizes, if it is within [`ELEMENTS_MAX`].
 fn element_count(dims: &[usize]) -> Result<usize> {
     let n = dims.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
-    n.filter(|&n| n <= ELEMENTS_MAX).ok_or(ScalarError::TooLarge)
+    n.filter(|&n| n <= ELEMENTS_MAX)
+        .ok_or(ScalarError::TooLarge)
 }

@@ -50,7 +50,10 @@ pub fn inline_call(
         pass.force = true;
         pass.asserts = AssertMode::Drop;
     }
-    let args = args.iter().map(|&a| pass.expr(a)).collect::<Result<Vec<_>>>()?;
+    let args = args
+        .iter()
+        .map(|&a| pass.expr(a))
+        .collect::<Result<Vec<_>>>()?;
     let args = pass.bound_arguments(function, args)?;
     let outputs = pass.inline(function, &args)?;
     Ok(outputs.into_iter().map(Rc::unwrap_or_clone).collect())
@@ -74,7 +77,8 @@ impl Scalarizer<'_> {
         };
         let body = body.clone();
         let f = &self.ir.functions[function];
-        let (inputs, outputs, protected) = (f.inputs.clone(), f.outputs.clone(), f.protected.clone());
+        let (inputs, outputs, protected) =
+            (f.inputs.clone(), f.outputs.clone(), f.protected.clone());
 
         let outermost = self.inlining.is_empty();
         let saved_budget = (self.steps, self.nodes_max);
@@ -103,10 +107,23 @@ impl Scalarizer<'_> {
         result
     }
 
-    fn run_body(&mut self, body: &[Statement], outputs: &[LocalId], protected: &[LocalId]) -> Result<Vec<Shared>> {
+    fn run_body(
+        &mut self,
+        body: &[Statement],
+        outputs: &[LocalId],
+        protected: &[LocalId],
+    ) -> Result<Vec<Shared>> {
         self.initialise(outputs.iter().chain(protected).copied().collect())?;
         self.block(body)?;
-        outputs.iter().map(|o| self.locals.get(o).cloned().ok_or(ScalarError::Unassigned(*o))).collect()
+        outputs
+            .iter()
+            .map(|o| {
+                self.locals
+                    .get(o)
+                    .cloned()
+                    .ok_or(ScalarError::Unassigned(*o))
+            })
+            .collect()
     }
 
     /// Initial values of outputs and protected variables, in an order in which they can be computed.
@@ -150,15 +167,22 @@ impl Scalarizer<'_> {
         let sizes = match self.ir.type_of_id(declaration.ty).known_dims() {
             Some(sizes) => sizes,
             None => {
-                if declaration.dims.iter().any(Option::is_none) || declaration.dims.len() != dims.len() {
+                if declaration.dims.iter().any(Option::is_none)
+                    || declaration.dims.len() != dims.len()
+                {
                     return Ok(None);
                 }
                 let exprs: Vec<ExprId> = declaration.dims.into_iter().flatten().collect();
-                exprs.into_iter().map(|e| self.size_of_dim(e)).collect::<Result<Vec<_>>>()?
+                exprs
+                    .into_iter()
+                    .map(|e| self.size_of_dim(e))
+                    .collect::<Result<Vec<_>>>()?
             }
         };
         let ty = self.ir.intern_type(Type::array(base, &sizes));
-        let Some(bases) = self.ir.leaf_bases(ty) else { return Ok(None) };
+        let Some(bases) = self.ir.leaf_bases(ty) else {
+            return Ok(None);
+        };
         let mut leaves = Vec::with_capacity(bases.len());
         for leaf_base in bases {
             leaves.push(match leaf_base {
@@ -170,7 +194,11 @@ impl Scalarizer<'_> {
                 _ => return Ok(None),
             });
         }
-        Ok(Some(Rc::new(Shaped { base, dims: sizes, leaves })))
+        Ok(Some(Rc::new(Shaped {
+            base,
+            dims: sizes,
+            leaves,
+        })))
     }
 
     pub(super) fn block(&mut self, statements: &[Statement]) -> Result<Flow> {
@@ -206,26 +234,45 @@ impl Scalarizer<'_> {
                     }
                 }
             }
-            StatementKind::If { branches, otherwise } => {
-                let branches: Vec<(ExprId, &[Statement])> = branches.iter().map(|(c, b)| (*c, b.as_slice())).collect();
+            StatementKind::If {
+                branches,
+                otherwise,
+            } => {
+                let branches: Vec<(ExprId, &[Statement])> =
+                    branches.iter().map(|(c, b)| (*c, b.as_slice())).collect();
                 return self.if_statement(&branches, otherwise);
             }
-            StatementKind::For { iter, range, body } => return self.for_statement(*iter, *range, body),
-            StatementKind::While { condition, body } => return self.while_statement(*condition, body),
+            StatementKind::For { iter, range, body } => {
+                return self.for_statement(*iter, *range, body);
+            }
+            StatementKind::While { condition, body } => {
+                return self.while_statement(*condition, body);
+            }
             StatementKind::When { branches } => {
-                let branches = branches.iter().map(|(c, b)| (c.as_slice(), b.as_slice())).collect::<Vec<_>>();
+                let branches = branches
+                    .iter()
+                    .map(|(c, b)| (c.as_slice(), b.as_slice()))
+                    .collect::<Vec<_>>();
                 return self.when_statement(&branches);
             }
             StatementKind::Break => return Ok(Flow::Break),
             StatementKind::Return => return Ok(Flow::Return),
-            StatementKind::Assert { condition, message, level } => {
+            StatementKind::Assert {
+                condition,
+                message,
+                level,
+            } => {
                 let condition = self.scalar(*condition, "an assertion")?;
                 if self.ir.as_boolean(condition) == Some(true) {
                     return Ok(Flow::Next);
                 }
                 match self.asserts {
                     AssertMode::Drop => {}
-                    AssertMode::Refuse => return Err(ScalarError::Unsupported("a function with an assertion".into())),
+                    AssertMode::Refuse => {
+                        return Err(ScalarError::Unsupported(
+                            "a function with an assertion".into(),
+                        ));
+                    }
                     AssertMode::Collect => {
                         let message = self.scalar(*message, "a message")?;
                         guarded_assert(self, condition, message, *level, statement.span);
@@ -250,14 +297,23 @@ impl Scalarizer<'_> {
         match self.ir.expr(call) {
             Expr::Call { function, args } => {
                 let (function, args) = (*function, args.clone());
-                let args = args.iter().map(|&a| self.expr(a)).collect::<Result<Vec<_>>>()?;
+                let args = args
+                    .iter()
+                    .map(|&a| self.expr(a))
+                    .collect::<Result<Vec<_>>>()?;
                 self.call(function, args, None)
             }
-            _ => Err(ScalarError::Unsupported("an assignment of several values".into())),
+            _ => Err(ScalarError::Unsupported(
+                "an assignment of several values".into(),
+            )),
         }
     }
 
-    fn if_statement(&mut self, branches: &[(ExprId, &[Statement])], otherwise: &[Statement]) -> Result<Flow> {
+    fn if_statement(
+        &mut self,
+        branches: &[(ExprId, &[Statement])],
+        otherwise: &[Statement],
+    ) -> Result<Flow> {
         let Some(((condition, body), rest)) = branches.split_first() else {
             return self.block(otherwise);
         };
@@ -265,7 +321,11 @@ impl Scalarizer<'_> {
         match self.ir.as_boolean(condition) {
             Some(true) => self.block(body),
             Some(false) => self.if_statement(rest, otherwise),
-            None => self.fork(condition, |pass| pass.block(body), |pass| pass.if_statement(rest, otherwise)),
+            None => self.fork(
+                condition,
+                |pass| pass.block(body),
+                |pass| pass.if_statement(rest, otherwise),
+            ),
         }
     }
 
@@ -287,14 +347,25 @@ impl Scalarizer<'_> {
         match self.ir.as_boolean(fires) {
             Some(true) => self.block(body),
             Some(false) => self.when_statement(rest),
-            None => self.fork(fires, |pass| pass.block(body), |pass| pass.when_statement(rest)),
+            None => self.fork(
+                fires,
+                |pass| pass.block(body),
+                |pass| pass.when_statement(rest),
+            ),
         }
     }
 
     /// `edge(c)`; the operators that are true only at an instant are their own edge.
     fn edge_of(&mut self, condition: ExprId) -> ExprId {
         match self.ir.expr(condition) {
-            Expr::Builtin(Builtin::Initial | Builtin::Terminal | Builtin::Sample | Builtin::Edge | Builtin::Change, _) => condition,
+            Expr::Builtin(
+                Builtin::Initial
+                | Builtin::Terminal
+                | Builtin::Sample
+                | Builtin::Edge
+                | Builtin::Change,
+                _,
+            ) => condition,
             _ => self.ir.call_builtin(Builtin::Edge, &[condition]),
         }
     }
@@ -311,16 +382,22 @@ impl Scalarizer<'_> {
         let then_flow = then(self);
         self.guards.pop();
         let then_flow = then_flow?;
-        let (then_locals, then_vars) = (std::mem::replace(&mut self.locals, before.0), std::mem::replace(&mut self.vars, before.1));
+        let (then_locals, then_vars) = (
+            std::mem::replace(&mut self.locals, before.0),
+            std::mem::replace(&mut self.vars, before.1),
+        );
         let opposite = self.ir.not(condition);
         self.guards.push(opposite);
         let else_flow = otherwise(self);
         self.guards.pop();
         if then_flow != Flow::Next || else_flow? != Flow::Next {
-            return Err(ScalarError::Unsupported("`break` or `return` under a condition".into()));
+            return Err(ScalarError::Unsupported(
+                "`break` or `return` under a condition".into(),
+            ));
         }
         // A local assigned on one side only has no value afterwards.
-        self.locals.retain(|local, _| then_locals.contains_key(local));
+        self.locals
+            .retain(|local, _| then_locals.contains_key(local));
         for (local, t) in then_locals {
             if let Some(e) = self.locals.get(&local).cloned() {
                 let merged = self.merge_if(condition, &t, &e)?;
@@ -328,7 +405,10 @@ impl Scalarizer<'_> {
             }
         }
         for (var, t) in then_vars {
-            let e = *self.vars.get(&var).ok_or_else(|| ScalarError::Unsupported("an undeclared output".into()))?;
+            let e = *self
+                .vars
+                .get(&var)
+                .ok_or_else(|| ScalarError::Unsupported("an undeclared output".into()))?;
             let merged = self.ir.if_(condition, t, e);
             self.vars.insert(var, merged);
         }
@@ -375,7 +455,11 @@ impl Scalarizer<'_> {
                 let new = if target.access.is_empty() {
                     self.coerce(&value, base)
                 } else {
-                    let current = self.locals.get(&local).cloned().ok_or(ScalarError::Unassigned(local))?;
+                    let current = self
+                        .locals
+                        .get(&local)
+                        .cloned()
+                        .ok_or(ScalarError::Unassigned(local))?;
                     self.updated(current, &target.access, &value)?
                 };
                 self.locals.insert(local, new);
@@ -408,7 +492,9 @@ impl Scalarizer<'_> {
         let mut symbolic: Option<(Selection, usize)> = None;
         for part in access {
             if symbolic.is_some() {
-                return Err(ScalarError::NotConstant("the subscript of an assigned record element"));
+                return Err(ScalarError::NotConstant(
+                    "the subscript of an assigned record element",
+                ));
             }
             match part {
                 Access::Field(index) => {
@@ -418,11 +504,17 @@ impl Scalarizer<'_> {
                 }
                 Access::Index(subs) => {
                     let selection = self.select(&view.1, subs)?;
-                    let stride = positions.len().checked_div(view.1.iter().product()).unwrap_or(0);
+                    let stride = positions
+                        .len()
+                        .checked_div(view.1.iter().product())
+                        .unwrap_or(0);
                     view.1.clone_from(&selection.dims);
                     if selection.symbolic.is_empty() {
-                        positions =
-                            selection.cells.iter().flat_map(|c| (0..stride).map(|j| positions[c[0] * stride + j])).collect();
+                        positions = selection
+                            .cells
+                            .iter()
+                            .flat_map(|c| (0..stride).map(|j| positions[c[0] * stride + j]))
+                            .collect();
                     } else {
                         symbolic = Some((selection, stride));
                     }
@@ -444,7 +536,9 @@ impl Scalarizer<'_> {
                     new.leaves[p] = leaf;
                 }
             }
-            Some((selection, stride)) => self.conditional_update(&mut new, &positions, &selection, stride, &value)?,
+            Some((selection, stride)) => {
+                self.conditional_update(&mut new, &positions, &selection, stride, &value)?
+            }
         }
         Ok(Rc::new(new))
     }
@@ -459,14 +553,25 @@ impl Scalarizer<'_> {
         value: &Shaped,
     ) -> Result<()> {
         let combinations: usize = selection.symbolic_sizes.iter().product();
-        if selection.symbolic.iter().any(|&sub| self.ir.base(sub) != Base::Integer)
-            || combinations * selection.cells.len() > SYMBOLIC_TARGET_MAX {
-            return Err(ScalarError::NotConstant("the subscript of an assigned element"));
+        if selection
+            .symbolic
+            .iter()
+            .any(|&sub| self.ir.base(sub) != Base::Integer)
+            || combinations * selection.cells.len() > SYMBOLIC_TARGET_MAX
+        {
+            return Err(ScalarError::NotConstant(
+                "the subscript of an assigned element",
+            ));
         }
         for combination in 0..combinations {
             let mut hit = self.ir.boolean(true);
             let mut rest = combination;
-            for (&sub, &size) in selection.symbolic.iter().zip(&selection.symbolic_sizes).rev() {
+            for (&sub, &size) in selection
+                .symbolic
+                .iter()
+                .zip(&selection.symbolic_sizes)
+                .rev()
+            {
                 let index = self.ir.integer((rest % size) as i64 + 1);
                 rest /= size;
                 let equal = self.ir.binary(BinaryOp::Eq, sub, index);
@@ -475,7 +580,9 @@ impl Scalarizer<'_> {
             for (k, cell) in selection.cells.iter().enumerate() {
                 for j in 0..stride {
                     let p = positions[cell[combination] * stride + j];
-                    new.leaves[p] = self.ir.if_(hit, value.leaves[k * stride + j], new.leaves[p]);
+                    new.leaves[p] = self
+                        .ir
+                        .if_(hit, value.leaves[k * stride + j], new.leaves[p]);
                 }
             }
         }
@@ -484,5 +591,9 @@ impl Scalarizer<'_> {
 }
 
 fn mismatch(left: &[usize], right: &[usize]) -> ScalarError {
-    ScalarError::ShapeMismatch { what: "an assignment", left: left.to_vec(), right: right.to_vec() }
+    ScalarError::ShapeMismatch {
+        what: "an assignment",
+        left: left.to_vec(),
+        right: right.to_vec(),
+    }
 }
