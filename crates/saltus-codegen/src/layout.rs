@@ -132,7 +132,7 @@ const TEXT_MAX: usize = 240;
 
 /// The expression in model terms, cut where it gets too long for a message.
 pub(crate) fn expr_text(flat: &FlatModel, expr: ExprId) -> String {
-    let mut out = crate::text::expr(flat, expr, TEXT_MAX);
+    let mut out = crate::text::expr(flat, expr);
     if out.len() > TEXT_MAX {
         let cut = (0..=TEXT_MAX)
             .rev()

@@ -435,10 +435,10 @@ impl<'a> Lower<'a> {
             }
             Expr::If(c, ..) if ir.as_boolean(*c).is_none() => out.push(*c),
             Expr::Builtin(f, args) => match f {
-                _ if f.is_math1() || f.is_math2() => {
-                    if args.iter().all(|a| ir.ty(*a).is_scalar()) {
-                        out.extend(args.iter().rev());
-                    }
+                _ if (f.is_math1() || f.is_math2())
+                    && args.iter().all(|a| ir.ty(*a).is_scalar()) =>
+                {
+                    out.extend(args.iter().rev());
                 }
                 Builtin::NoEvent | Builtin::Ordinal | Builtin::EnumOf => out.push(args[0]),
                 Builtin::Smooth if args.len() == 2 => out.push(args[1]),

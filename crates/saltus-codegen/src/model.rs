@@ -268,10 +268,21 @@ impl Instance for CompiledInstance {
     }
 
     fn clear_time_flags(&mut self, values: &mut Values) {
-        for event in &self.system.program.time_events {
+        let program = self.system.program.clone();
+        for event in &program.time_events {
             if let TimeKind::Sample { flag, .. } | TimeKind::Tick { flag, .. } = event.kind {
                 values.set(flag, 0.0);
                 values.pre[flag.index()] = 0.0;
+            }
+        }
+        // The same assignments ran without a fault a moment ago; they are Boolean functions of the flags.
+        if self
+            .system
+            .execute(&program.flag_tape, values, &mut [])
+            .is_ok()
+        {
+            for slot in &program.flag_followers {
+                values.pre[slot.index()] = values.get(*slot);
             }
         }
     }

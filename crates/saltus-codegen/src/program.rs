@@ -45,6 +45,9 @@ pub(crate) struct Program {
     pub(crate) n_asserts: usize,
     pub(crate) notes: Vec<InitialNote>,
     pub(crate) unset_enums: Vec<Slot>,
+    /// Discrete assignments that go back with the time flags, and what they assign.
+    pub(crate) flag_tape: Tape,
+    pub(crate) flag_followers: Vec<Slot>,
 }
 
 #[derive(Debug)]
@@ -167,6 +170,16 @@ pub(crate) fn build(
     let (crossings, crossing_tape) = b.crossings();
     let (time_events, time_tape) = b.time_events();
     let delay_tape = b.delays();
+    let flag_steps: Vec<Assignment> = system
+        .flag_steps
+        .iter()
+        .filter_map(|&i| match &system.event[i] {
+            Step::Assign { assignment, .. } => Some(*assignment),
+            _ => None,
+        })
+        .collect();
+    let flag_tape = b.assignments(&flag_steps, false);
+    let flag_followers = flag_steps.iter().map(|a| layout.slot(a.var)).collect();
     let pattern = depend::state_pattern(&system, &layout);
     let mut feeds = vec![false; layout.n_slots];
     for (var, _) in system.flat.variables.iter() {
@@ -244,6 +257,8 @@ pub(crate) fn build(
         n_asserts,
         notes,
         unset_enums,
+        flag_tape,
+        flag_followers,
     })
 }
 

@@ -10,6 +10,8 @@ pub mod lapack;
 pub mod random;
 pub mod strings;
 pub mod tables;
+#[cfg(test)]
+mod tests;
 
 use crate::eval::{ExternalCall, ExternalReply, Externals};
 use crate::{Base, Value};

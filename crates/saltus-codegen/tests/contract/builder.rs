@@ -59,6 +59,7 @@ impl Builder {
             derivatives: Vec::new(),
             crossing_steps: Vec::new(),
             outputs: Vec::new(),
+            flag_steps: Vec::new(),
             initial: Vec::new(),
             initial_notes: Vec::new(),
             crossings: Vec::new(),
@@ -71,6 +72,7 @@ impl Builder {
             n_equations: 0,
             n_unknowns: 0,
             state_reasons: Vec::new(),
+            warnings: Vec::new(),
         };
         Builder { system }
     }

@@ -257,14 +257,14 @@ impl Curve {
             return Ok(Jet::constant(self.y[column][0]));
         }
         let u = if self.extrapolation == Extrapolation::Periodic {
-            self.into_period(u)
+            self.within_period(u)
         } else {
             u
         };
         self.on_piece(column, self.piece_right(u), u)
     }
 
-    fn into_period(&self, u: f64) -> f64 {
+    fn within_period(&self, u: f64) -> f64 {
         let (min, max) = (self.minimum(), self.maximum());
         if u >= min && u <= max {
             return u;
