@@ -24,7 +24,8 @@ use infer::{Clocking, Partition, Timing};
 use ratio::Ratio;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::{
-    Causality, ClockKind, ClockedPartition, Equation, FlatModel, Origin, StateSelect, Variability, Variable, WhenAction,
+    Causality, ClockKind, ClockedPartition, Equation, FlatModel, Origin, StateSelect, Variability,
+    Variable, WhenAction,
 };
 use saltus_ir::func::Place;
 use saltus_ir::ids::IdVec;
@@ -34,7 +35,10 @@ use saltus_syntax::{Diagnostic, Name};
 /// Moves clocked equations to partitions and replaces all clock operators.
 pub fn partition_clocks(flat: &mut FlatModel) -> Result<(), Vec<Diagnostic>> {
     let clocked = clocked_nodes(&flat.ir);
-    let any_clock_variable = flat.variables.iter().any(|(_, variable)| variable.base == Base::Clock);
+    let any_clock_variable = flat
+        .variables
+        .iter()
+        .any(|(_, variable)| variable.base == Base::Clock);
     if !clocked.contains(&true) && !any_clock_variable {
         return Ok(());
     }
@@ -69,7 +73,8 @@ fn clocked_nodes(ir: &Ir) -> Vec<bool> {
     let mut clocked = vec![false; ir.n_nodes()];
     for k in 0..clocked.len() {
         let id = ExprId(k as u32);
-        let mut found = matches!(ir.expr(id), Expr::Builtin(builtin, _) if is_clock_operator(*builtin));
+        let mut found =
+            matches!(ir.expr(id), Expr::Builtin(builtin, _) if is_clock_operator(*builtin));
         // Children are older than their parents.
         ir.for_each_child(id, |child| found |= clocked[child.0 as usize]);
         clocked[k] = found;
@@ -84,38 +89,60 @@ fn take_clocked_whens(flat: &mut FlatModel) -> Result<Vec<(VarId, VarId)>, Vec<D
     let mut ties = Vec::new();
     let whens = std::mem::take(&mut flat.whens);
     for when in whens {
-        let condition = when.branches.first().and_then(|branch| branch.conditions.first().copied());
-        let Some(condition) = condition.filter(|&condition| flat.ir.base(condition) == Base::Clock) else {
+        let condition = when
+            .branches
+            .first()
+            .and_then(|branch| branch.conditions.first().copied());
+        let Some(condition) = condition.filter(|&condition| flat.ir.base(condition) == Base::Clock)
+        else {
             flat.whens.push(when);
             continue;
         };
         if when.branches.len() > 1 {
-            errors.push(Diagnostic::error("clocked-when", when.origin.span, "a clocked when-clause has no `elsewhen`"));
+            errors.push(Diagnostic::error(
+                "clocked-when",
+                when.origin.span,
+                "a clocked when-clause has no `elsewhen`",
+            ));
             continue;
         }
         let clock = add_variable(flat, "$clock", Base::Clock, None, when.origin);
         let lhs = flat.ir.add_scalar(Expr::Var(clock), Base::Clock);
-        flat.equations.push(Equation { lhs, rhs: condition, origin: when.origin });
+        flat.equations.push(Equation {
+            lhs,
+            rhs: condition,
+            origin: when.origin,
+        });
         for action in when.branches.into_iter().flat_map(|branch| branch.body) {
             match action {
                 WhenAction::Assign { var, value, origin } => {
                     let base = flat.variables[var].base;
                     let lhs = flat.ir.add_scalar(Expr::Var(var), base);
-                    flat.equations.push(Equation { lhs, rhs: value, origin });
+                    flat.equations.push(Equation {
+                        lhs,
+                        rhs: value,
+                        origin,
+                    });
                     ties.push((clock, var));
                 }
                 WhenAction::Reinit { origin, .. }
                 | WhenAction::Terminate { origin, .. }
                 | WhenAction::Call { origin, .. }
-                | WhenAction::Assert(saltus_ir::flat::Assert { origin, .. }) => errors.push(Diagnostic::error(
-                    "unsupported-feature",
-                    origin.span,
-                    "only equations are supported in a clocked when-clause",
-                )),
+                | WhenAction::Assert(saltus_ir::flat::Assert { origin, .. }) => {
+                    errors.push(Diagnostic::error(
+                        "unsupported-feature",
+                        origin.span,
+                        "only equations are supported in a clocked when-clause",
+                    ))
+                }
             }
         }
     }
-    if errors.is_empty() { Ok(ties) } else { Err(errors) }
+    if errors.is_empty() {
+        Ok(ties)
+    } else {
+        Err(errors)
+    }
 }
 
 /// Gives each non-trivial first argument of a sub-clock operator a variable, and each `hold` inside a `sample` (16.7.1): there the
@@ -133,18 +160,29 @@ fn name_arguments(flat: &mut FlatModel, clocked: &[bool]) {
         let nodes = flat.ir.reachable(&[equation.lhs, equation.rhs]);
         let mut new: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for node in nodes {
-            let rebuilt = flat.ir.map_children(node, |_, child| new.get(&child).copied().unwrap_or(child));
+            let rebuilt = flat
+                .ir
+                .map_children(node, |_, child| new.get(&child).copied().unwrap_or(child));
             let replaced = name_argument(flat, &mut added, rebuilt, equation.origin);
             if replaced != node {
                 new.insert(node, replaced);
             }
         }
         let renamed = |id: ExprId| new.get(&id).copied().unwrap_or(id);
-        flat.equations[k - 1] = Equation { lhs: renamed(equation.lhs), rhs: renamed(equation.rhs), origin: equation.origin };
+        flat.equations[k - 1] = Equation {
+            lhs: renamed(equation.lhs),
+            rhs: renamed(equation.rhs),
+            origin: equation.origin,
+        };
     }
 }
 
-fn name_argument(flat: &mut FlatModel, added: &mut FxHashMap<ExprId, VarId>, node: ExprId, origin: Origin) -> ExprId {
+fn name_argument(
+    flat: &mut FlatModel,
+    added: &mut FxHashMap<ExprId, VarId>,
+    node: ExprId,
+    origin: Origin,
+) -> ExprId {
     let Expr::Builtin(builtin, args) = flat.ir.expr(node).clone() else {
         return node;
     };
@@ -152,8 +190,13 @@ fn name_argument(flat: &mut FlatModel, added: &mut FxHashMap<ExprId, VarId>, nod
         return node;
     };
     let replacement = match builtin {
-        Builtin::SubSample | Builtin::SuperSample | Builtin::ShiftSample | Builtin::BackSample | Builtin::NoClock => {
-            let trivial = matches!(flat.ir.expr(first), Expr::Var(_)) || flat.ir.base(first) == Base::Clock;
+        Builtin::SubSample
+        | Builtin::SuperSample
+        | Builtin::ShiftSample
+        | Builtin::BackSample
+        | Builtin::NoClock => {
+            let trivial =
+                matches!(flat.ir.expr(first), Expr::Var(_)) || flat.ir.base(first) == Base::Clock;
             if trivial || is_fixed(flat, first) {
                 return node;
             }
@@ -161,14 +204,21 @@ fn name_argument(flat: &mut FlatModel, added: &mut FxHashMap<ExprId, VarId>, nod
         }
         Builtin::ClockSample => {
             let inner = flat.ir.reachable(&[first]);
-            let holds: Vec<ExprId> =
-                inner.iter().copied().filter(|&id| matches!(flat.ir.expr(id), Expr::Builtin(Builtin::Hold, _))).collect();
+            let holds: Vec<ExprId> = inner
+                .iter()
+                .copied()
+                .filter(|&id| matches!(flat.ir.expr(id), Expr::Builtin(Builtin::Hold, _)))
+                .collect();
             if holds.is_empty() {
                 return node;
             }
-            let values: FxHashMap<ExprId, ExprId> =
-                holds.into_iter().map(|hold| (hold, variable_for(flat, added, hold, origin))).collect();
-            let new = rewrite(&mut flat.ir, &inner, |_, node, rebuilt| values.get(&node).copied().unwrap_or(rebuilt));
+            let values: FxHashMap<ExprId, ExprId> = holds
+                .into_iter()
+                .map(|hold| (hold, variable_for(flat, added, hold, origin)))
+                .collect();
+            let new = rewrite(&mut flat.ir, &inner, |_, node, rebuilt| {
+                values.get(&node).copied().unwrap_or(rebuilt)
+            });
             new.get(&first).copied().unwrap_or(first)
         }
         _ => return node,
@@ -180,7 +230,12 @@ fn name_argument(flat: &mut FlatModel, added: &mut FxHashMap<ExprId, VarId>, nod
 }
 
 /// A variable equal to an expression.
-fn variable_for(flat: &mut FlatModel, added: &mut FxHashMap<ExprId, VarId>, value: ExprId, origin: Origin) -> ExprId {
+fn variable_for(
+    flat: &mut FlatModel,
+    added: &mut FxHashMap<ExprId, VarId>,
+    value: ExprId,
+    origin: Origin,
+) -> ExprId {
     let base = flat.ir.base(value);
     if let Some(&var) = added.get(&value) {
         return flat.ir.add_scalar(Expr::Var(var), base);
@@ -188,22 +243,37 @@ fn variable_for(flat: &mut FlatModel, added: &mut FxHashMap<ExprId, VarId>, valu
     let var = add_variable(flat, "$clocked", base, None, origin);
     added.insert(value, var);
     let lhs = flat.ir.add_scalar(Expr::Var(var), base);
-    flat.equations.push(Equation { lhs, rhs: value, origin });
+    flat.equations.push(Equation {
+        lhs,
+        rhs: value,
+        origin,
+    });
     lhs
 }
 
 /// An expression in constants and parameters.
 fn is_fixed(flat: &FlatModel, value: ExprId) -> bool {
-    flat.ir.reachable(&[value]).into_iter().all(|id| match flat.ir.expr(id) {
-        Expr::Var(var) | Expr::VarArray(var) => flat.variables[*var].variability <= Variability::Parameter,
-        Expr::Time => false,
-        Expr::Builtin(builtin, _) => !is_clock_operator(*builtin),
-        _ => true,
-    })
+    flat.ir
+        .reachable(&[value])
+        .into_iter()
+        .all(|id| match flat.ir.expr(id) {
+            Expr::Var(var) | Expr::VarArray(var) => {
+                flat.variables[*var].variability <= Variability::Parameter
+            }
+            Expr::Time => false,
+            Expr::Builtin(builtin, _) => !is_clock_operator(*builtin),
+            _ => true,
+        })
 }
 
 /// Adds a hidden discrete variable.
-fn add_variable(flat: &mut FlatModel, name: &str, base: Base, start: Option<ExprId>, origin: Origin) -> VarId {
+fn add_variable(
+    flat: &mut FlatModel,
+    name: &str,
+    base: Base,
+    start: Option<ExprId>,
+    origin: Origin,
+) -> VarId {
     let name = Name::new(&format!("{name}{}", flat.variables.len()));
     flat.variables.push(Variable {
         name,
@@ -262,7 +332,8 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
         }
     }
     flat.equations = continuous;
-    let pieces = order::evaluation_order(flat, clocking, &of_partition).map_err(|error| vec![*error])?;
+    let pieces =
+        order::evaluation_order(flat, clocking, &of_partition).map_err(|error| vec![*error])?;
     let mut rewritten: Vec<Vec<Equation>> = Vec::new();
     // Added equations of a partition go with its first piece; later pieces read them as `pre` only.
     let mut extra: Vec<(Vec<Equation>, Vec<VarId>)> = Vec::new();
@@ -280,7 +351,10 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
             derivatives: FxHashMap::default(),
             errors: Vec::new(),
         };
-        let new: Vec<Equation> = equations.iter().map(|equation| builder.equation(*equation)).collect();
+        let new: Vec<Equation> = equations
+            .iter()
+            .map(|equation| builder.equation(*equation))
+            .collect();
         errors.append(&mut builder.errors);
         let n_pieces = pieces.iter().filter(|piece| piece.partition == p).count();
         if !builder.derivatives.is_empty() && n_pieces > 1 {
@@ -303,13 +377,19 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
     }
     for piece in pieces {
         let p = piece.partition;
-        let mut equations: Vec<Equation> = piece.equations.iter().map(|&k| rewritten[p][k]).collect();
+        let mut equations: Vec<Equation> =
+            piece.equations.iter().map(|&k| rewritten[p][k]).collect();
         let mut variables = piece.variables;
         let (added_equations, added_variables) = std::mem::take(&mut extra[p]);
         equations.extend(added_equations);
         variables.extend(added_variables);
         let Partition { timing, origin, .. } = &clocking.partitions[p];
-        flat.partitions.push(ClockedPartition { clock: timing.kind.clone(), variables, equations, origin: *origin });
+        flat.partitions.push(ClockedPartition {
+            clock: timing.kind.clone(),
+            variables,
+            equations,
+            origin: *origin,
+        });
     }
     check_left_over(flat, clocking)
 }
@@ -317,10 +397,21 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
 /// Algorithms and when-equations of variables on a clock cannot be in a partition.
 fn check_left_over(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec<Diagnostic>> {
     let mut errors = Vec::new();
-    let clocked = |var: VarId| clocking.partition_of_variable.get(var.0 as usize).copied().flatten().is_some();
+    let clocked = |var: VarId| {
+        clocking
+            .partition_of_variable
+            .get(var.0 as usize)
+            .copied()
+            .flatten()
+            .is_some()
+    };
     let unsupported = |origin: Origin, what: &str| {
-        Diagnostic::error("unsupported-feature", origin.span, format!("{what} in a clocked partition is not supported"))
-            .help("write it as equations, or put `hold` between the clocked part and it")
+        Diagnostic::error(
+            "unsupported-feature",
+            origin.span,
+            format!("{what} in a clocked partition is not supported"),
+        )
+        .help("write it as equations, or put `hold` between the clocked part and it")
     };
     for algorithm in flat.algorithms.iter().chain(&flat.initial_algorithms) {
         if algorithm.outputs.iter().any(|&var| clocked(var)) {
@@ -328,21 +419,30 @@ fn check_left_over(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec<
         }
     }
     for when in &flat.whens {
-        let assigned = when.branches.iter().flat_map(|branch| &branch.body).any(|action| match action {
-            WhenAction::Assign { var, .. } | WhenAction::Reinit { var, .. } => clocked(*var),
-            _ => false,
-        });
+        let assigned = when
+            .branches
+            .iter()
+            .flat_map(|branch| &branch.body)
+            .any(|action| match action {
+                WhenAction::Assign { var, .. } | WhenAction::Reinit { var, .. } => clocked(*var),
+                _ => false,
+            });
         if assigned {
-            errors.push(unsupported(when.origin, "a when-equation with a Boolean condition"));
+            errors.push(unsupported(
+                when.origin,
+                "a when-equation with a Boolean condition",
+            ));
         }
     }
     // A held value is the variable itself: it changes at ticks only.
     let mut roots = Vec::new();
     for_each_root(flat, &mut |root| roots.push(*root));
     let nodes = flat.ir.reachable(&roots);
-    let new = rewrite(&mut flat.ir, &nodes, |ir, _, rebuilt| match ir.expr(rebuilt) {
-        Expr::Builtin(Builtin::Hold, args) if args.len() == 1 => args[0],
-        _ => rebuilt,
+    let new = rewrite(&mut flat.ir, &nodes, |ir, _, rebuilt| {
+        match ir.expr(rebuilt) {
+            Expr::Builtin(Builtin::Hold, args) if args.len() == 1 => args[0],
+            _ => rebuilt,
+        }
     });
     for_each_root(flat, &mut |root| {
         if let Some(&value) = new.get(root) {
@@ -364,21 +464,31 @@ fn check_left_over(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec<
             ));
         }
     }
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(errors)
+    }
 }
-
 
 impl Builder<'_> {
     fn equation(&mut self, equation: Equation) -> Equation {
         self.origin = equation.origin;
-        Equation { lhs: self.expression(equation.lhs), rhs: self.expression(equation.rhs), origin: equation.origin }
+        Equation {
+            lhs: self.expression(equation.lhs),
+            rhs: self.expression(equation.rhs),
+            origin: equation.origin,
+        }
     }
 
     fn expression(&mut self, root: ExprId) -> ExprId {
         let nodes = self.flat.ir.reachable(&[root]);
         let mut new: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for node in nodes {
-            let rebuilt = self.flat.ir.map_children(node, |_, child| new.get(&child).copied().unwrap_or(child));
+            let rebuilt = self
+                .flat
+                .ir
+                .map_children(node, |_, child| new.get(&child).copied().unwrap_or(child));
             let replaced = self.operator(rebuilt);
             if replaced != node {
                 new.insert(node, replaced);
@@ -413,12 +523,16 @@ impl Builder<'_> {
 
     fn pre(&mut self, value: ExprId) -> ExprId {
         let base = self.flat.ir.base(value);
-        self.flat.ir.add_scalar(Expr::Builtin(Builtin::Pre, Box::new([value])), base)
+        self.flat
+            .ir
+            .add_scalar(Expr::Builtin(Builtin::Pre, Box::new([value])), base)
     }
 
     fn previous(&mut self, value: ExprId) -> ExprId {
         match *self.flat.ir.expr(value) {
-            Expr::Var(var) if self.flat.variables[var].variability > Variability::Parameter => self.pre(value),
+            Expr::Var(var) if self.flat.variables[var].variability > Variability::Parameter => {
+                self.pre(value)
+            }
             _ if is_fixed(self.flat, value) => value,
             _ => {
                 self.errors.push(Diagnostic::error(
@@ -445,7 +559,11 @@ impl Builder<'_> {
         let start = self.flat.ir.boolean(true);
         let lhs = self.added_variable("$beforeFirstTick", Base::Boolean, Some(start));
         let rhs = self.flat.ir.boolean(false);
-        self.added.push(Equation { lhs, rhs, origin: self.origin });
+        self.added.push(Equation {
+            lhs,
+            rhs,
+            origin: self.origin,
+        });
         let first = self.pre(lhs);
         self.first_tick = Some(first);
         first
@@ -464,14 +582,20 @@ impl Builder<'_> {
                     interval
                 } else {
                     let factor = self.flat.ir.real(factor.to_f64());
-                    self.flat.ir.add_scalar(Expr::Binary(BinaryOp::Mul, factor, interval), Base::Real)
+                    self.flat
+                        .ir
+                        .add_scalar(Expr::Binary(BinaryOp::Mul, factor, interval), Base::Real)
                 }
             }
             ClockKind::Event { .. } => {
                 let zero = self.flat.ir.real(0.0);
                 let last = self.added_variable("$lastTick", Base::Real, Some(zero));
                 let time = self.flat.ir.time();
-                self.added.push(Equation { lhs: last, rhs: time, origin: self.origin });
+                self.added.push(Equation {
+                    lhs: last,
+                    rhs: time,
+                    origin: self.origin,
+                });
                 let before = self.pre(last);
                 let first = self.first_tick();
                 let start_interval = self.timing.start_interval.unwrap_or(zero);
@@ -512,12 +636,17 @@ impl Builder<'_> {
             Some("ImplicitTrapezoid") => {
                 let both = op(BinaryOp::Add, rate_before, derivative);
                 let half = self.flat.ir.real(0.5);
-                self.flat.ir.add_scalar(Expr::Binary(BinaryOp::Mul, half, both), Base::Real)
+                self.flat
+                    .ir
+                    .add_scalar(Expr::Binary(BinaryOp::Mul, half, both), Base::Real)
             }
             method => {
                 let message = match method {
-                    Some(method) => format!("the solver method `{method}` for a clocked partition is not supported"),
-                    None => "a clocked partition with `der` needs a clock with a solver method".to_string(),
+                    Some(method) => format!(
+                        "the solver method `{method}` for a clocked partition is not supported"
+                    ),
+                    None => "a clocked partition with `der` needs a clock with a solver method"
+                        .to_string(),
                 };
                 self.errors.push(
                     Diagnostic::error("unsupported-feature", self.origin.span, message)
@@ -530,7 +659,11 @@ impl Builder<'_> {
         let step = ir.add_scalar(Expr::Binary(BinaryOp::Mul, interval, rate), Base::Real);
         let next = ir.add_scalar(Expr::Binary(BinaryOp::Add, before, step), Base::Real);
         let rhs = ir.add_scalar(Expr::If(first, before, next), Base::Real);
-        self.added.push(Equation { lhs: state, rhs, origin: self.origin });
+        self.added.push(Equation {
+            lhs: state,
+            rhs,
+            origin: self.origin,
+        });
         derivative
     }
 }
@@ -555,7 +688,11 @@ fn for_each_root(flat: &mut FlatModel, f: &mut impl FnMut(&mut ExprId)) {
             }
         }
     }
-    for algorithm in flat.algorithms.iter_mut().chain(&mut flat.initial_algorithms) {
+    for algorithm in flat
+        .algorithms
+        .iter_mut()
+        .chain(&mut flat.initial_algorithms)
+    {
         in_statements(&mut algorithm.statements, f);
     }
     for assert in &mut flat.asserts {
@@ -566,7 +703,11 @@ fn for_each_root(flat: &mut FlatModel, f: &mut impl FnMut(&mut ExprId)) {
 
 /// Takes variables of type Clock out of the model and numbers the others anew.
 fn remove_clock_variables(flat: &mut FlatModel) {
-    if flat.variables.iter().all(|(_, variable)| variable.base != Base::Clock) {
+    if flat
+        .variables
+        .iter()
+        .all(|(_, variable)| variable.base != Base::Clock)
+    {
         return;
     }
     let mut number: Vec<VarId> = Vec::with_capacity(flat.variables.len());
@@ -582,16 +723,18 @@ fn remove_clock_variables(flat: &mut FlatModel) {
     let mut roots = Vec::new();
     for_each_expression(flat, &mut |root| roots.push(*root));
     let nodes = flat.ir.reachable(&roots);
-    let new = rewrite(&mut flat.ir, &nodes, |ir, node, rebuilt| match *ir.expr(rebuilt) {
-        Expr::Var(var) if renumber(var) != var => {
-            let ty = ir.type_id(node);
-            ir.add(Expr::Var(renumber(var)), ty)
+    let new = rewrite(&mut flat.ir, &nodes, |ir, node, rebuilt| {
+        match *ir.expr(rebuilt) {
+            Expr::Var(var) if renumber(var) != var => {
+                let ty = ir.type_id(node);
+                ir.add(Expr::Var(renumber(var)), ty)
+            }
+            Expr::VarArray(var) if renumber(var) != var => {
+                let ty = ir.type_id(node);
+                ir.add(Expr::VarArray(renumber(var)), ty)
+            }
+            _ => rebuilt,
         }
-        Expr::VarArray(var) if renumber(var) != var => {
-            let ty = ir.type_id(node);
-            ir.add(Expr::VarArray(renumber(var)), ty)
-        }
-        _ => rebuilt,
     });
     for_each_expression(flat, &mut |root| {
         if let Some(&value) = new.get(root) {
@@ -605,12 +748,22 @@ fn remove_clock_variables(flat: &mut FlatModel) {
             }
         }
     }
-    for algorithm in flat.algorithms.iter_mut().chain(&mut flat.initial_algorithms) {
-        algorithm.outputs.iter_mut().for_each(|var| *var = renumber(*var));
+    for algorithm in flat
+        .algorithms
+        .iter_mut()
+        .chain(&mut flat.initial_algorithms)
+    {
+        algorithm
+            .outputs
+            .iter_mut()
+            .for_each(|var| *var = renumber(*var));
         renumber_statements(&mut algorithm.statements, &renumber);
     }
     for partition in &mut flat.partitions {
-        partition.variables.iter_mut().for_each(|var| *var = renumber(*var));
+        partition
+            .variables
+            .iter_mut()
+            .for_each(|var| *var = renumber(*var));
     }
 }
 
@@ -618,8 +771,19 @@ fn remove_clock_variables(flat: &mut FlatModel) {
 fn for_each_expression(flat: &mut FlatModel, f: &mut impl FnMut(&mut ExprId)) {
     for_each_root(flat, f);
     for (_, variable) in flat.variables.iter_mut() {
-        let Variable { start, fixed, min, max, nominal, binding, .. } = variable;
-        [start, fixed, min, max, nominal, binding].into_iter().flatten().for_each(&mut *f);
+        let Variable {
+            start,
+            fixed,
+            min,
+            max,
+            nominal,
+            binding,
+            ..
+        } = variable;
+        [start, fixed, min, max, nominal, binding]
+            .into_iter()
+            .flatten()
+            .for_each(&mut *f);
     }
     for partition in &mut flat.partitions {
         for equation in &mut partition.equations {
@@ -634,7 +798,10 @@ fn for_each_expression(flat: &mut FlatModel, f: &mut impl FnMut(&mut ExprId)) {
     }
 }
 
-fn renumber_statements(statements: &mut [saltus_ir::func::Statement], renumber: &impl Fn(VarId) -> VarId) {
+fn renumber_statements(
+    statements: &mut [saltus_ir::func::Statement],
+    renumber: &impl Fn(VarId) -> VarId,
+) {
     use saltus_ir::func::StatementKind::*;
     let place = |place: &mut Place| {
         if let Place::Var { first, .. } = place {
@@ -644,13 +811,23 @@ fn renumber_statements(statements: &mut [saltus_ir::func::Statement], renumber: 
     for statement in statements {
         match &mut statement.kind {
             Assign { target, .. } => place(&mut target.place),
-            MultiAssign { targets, .. } => targets.iter_mut().flatten().for_each(|target| place(&mut target.place)),
-            If { branches, otherwise } => {
-                branches.iter_mut().for_each(|(_, body)| renumber_statements(body, renumber));
+            MultiAssign { targets, .. } => targets
+                .iter_mut()
+                .flatten()
+                .for_each(|target| place(&mut target.place)),
+            If {
+                branches,
+                otherwise,
+            } => {
+                branches
+                    .iter_mut()
+                    .for_each(|(_, body)| renumber_statements(body, renumber));
                 renumber_statements(otherwise, renumber);
             }
             For { body, .. } | While { body, .. } => renumber_statements(body, renumber),
-            When { branches } => branches.iter_mut().for_each(|(_, body)| renumber_statements(body, renumber)),
+            When { branches } => branches
+                .iter_mut()
+                .for_each(|(_, body)| renumber_statements(body, renumber)),
             Reinit { var, .. } => *var = renumber(*var),
             Break | Return | Assert { .. } | Terminate { .. } | Call(_) => {}
         }

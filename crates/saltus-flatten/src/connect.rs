@@ -65,7 +65,7 @@ struct Link {
 
 impl<'a> Flattener<'a> {
     /// Names of the components of an instance in declaration order, added members of expandable connectors last.
-    fn component_names(&mut self, inst: InstId) -> Res<Vec<Name>> {
+    fn member_names(&mut self, inst: InstId) -> Res<Vec<Name>> {
         self.elaborate(inst)?;
         let inst = &self.insts[inst];
         let mut names: Vec<Name> = inst
@@ -103,7 +103,10 @@ impl<'a> Flattener<'a> {
         let mut at = Some(inst);
         while let Some(here) = at {
             use ast::Restriction::{Connector, ExpandableConnector};
-            if matches!(self.insts[here].restriction, Connector | ExpandableConnector) {
+            if matches!(
+                self.insts[here].restriction,
+                Connector | ExpandableConnector
+            ) {
                 return Some(here);
             }
             at = self.insts[here].parent;
@@ -112,7 +115,10 @@ impl<'a> Flattener<'a> {
     }
 
     fn origin_in(&self, within: InstId, span: Span) -> Origin {
-        Origin { span, component: self.insts[within].path }
+        Origin {
+            span,
+            component: self.insts[within].path,
+        }
     }
 }
 
@@ -141,5 +147,7 @@ fn negated(ir: &mut Ir, a: ExprId) -> ExprId {
 /// Sums in the order given; `None` for no terms.
 fn sum(ir: &mut Ir, terms: &[ExprId]) -> Option<ExprId> {
     let (&first, rest) = terms.split_first()?;
-    Some(rest.iter().fold(first, |total, &term| real_op(ir, BinaryOp::Add, total, term)))
+    Some(rest.iter().fold(first, |total, &term| {
+        real_op(ir, BinaryOp::Add, total, term)
+    }))
 }
