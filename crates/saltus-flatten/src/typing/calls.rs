@@ -41,12 +41,13 @@ impl<'a> Flattener<'a> {
 
     fn callee(&mut self, cx: Cx<'_>, r: &'a ast::ComponentRef) -> Res<Callee<'a>> {
         let first = r.parts[0].name;
-        let single = r.parts.len() == 1 && !r.global;
+        let single = r.parts.len() == 1;
         if single && matches!(first.name.as_str(), "der" | "initial" | "pure") {
             return Ok(Callee::Builtin(first.name));
         }
         let builtin = |this: &Self| single && this.is_builtin_function(first.name);
-        if !r.global && self.lookup(cx.scope, &first)?.is_none() {
+        let found = if r.global { self.lookup_top(first.name, first.span)? } else { self.lookup(cx.scope, &first)? };
+        if found.is_none() {
             if builtin(self) {
                 return Ok(Callee::Builtin(first.name));
             }
@@ -350,6 +351,8 @@ impl<'a> Flattener<'a> {
         if let Some(e) = self.external_builtin(f, args, span)? {
             return Ok(vec![e]);
         }
+        let fixed = self.with_known_sizes(f, args, span)?;
+        let args = fixed.as_slice();
         let n_outputs = self.ir.functions[f].outputs.len();
         let mut types = Vec::with_capacity(n_outputs);
         for k in 0..n_outputs {
@@ -363,6 +366,37 @@ impl<'a> Flattener<'a> {
             outputs.push(self.ir.add(Expr::Output { call, index: k as u32 }, ty));
         }
         Ok(outputs)
+    }
+
+    /// Arguments whose value is a size of an output, as literals: the size must be known anyway.
+    fn with_known_sizes(&mut self, f: FuncId, args: &[ExprId], span: Span) -> Res<Vec<ExprId>> {
+        let mut args = args.to_vec();
+        let function = &self.ir.functions[f];
+        let sizes: Vec<ExprId> = function.outputs.iter().flat_map(|&l| self.ir.locals[l].dims.iter().flatten().copied()).collect();
+        if sizes.iter().all(|&e| self.ir.is_literal(e)) {
+            return Ok(args);
+        }
+        let locals: Vec<LocalId> = self
+            .ir
+            .reachable(&sizes)
+            .into_iter()
+            .filter_map(|id| match self.ir.expr(id) {
+                Expr::Local(l) if self.ir.ty(id).is_scalar() => Some(*l),
+                _ => None,
+            })
+            .collect();
+        let inputs = function.inputs.clone();
+        for (k, l) in inputs.iter().enumerate() {
+            if locals.contains(l)
+                && !self.ir.is_literal(args[k])
+                && matches!(self.ir.base(args[k]), Base::Integer | Base::Boolean | Base::Enum(_))
+                && let Some(value) = self.try_const(args[k])
+            {
+                let base = self.ir.base(args[k]);
+                args[k] = self.value_node(&value, base, span)?;
+            }
+        }
+        Ok(args)
     }
 
     /// The type of an output, with sizes that follow from the arguments.

@@ -133,6 +133,14 @@ impl<'a> Flattener<'a> {
             return Ok(done);
         }
         let closed = match self.ir.expr(e).clone() {
+            // An external object exists only during one evaluation: its constructor is called again.
+            Expr::Var(v) if matches!(self.ir.base(e), Base::Object(_)) => {
+                let (inst, _) = self.var_inst[v];
+                let Some(binding) = self.binding(inst)? else {
+                    return Err(error("not-constant", span, format!("external object `{}` has no value", self.variables[v].name)));
+                };
+                self.close(binding, span, memo)?
+            }
             Expr::Var(v) => {
                 let (inst, offset) = self.var_inst[v];
                 let value = self.value_of(inst, span)?;
@@ -195,6 +203,9 @@ impl<'a> Flattener<'a> {
     fn evaluate(&mut self, e: ExprId, span: Span) -> Res<Value> {
         if let Some(value) = self.literal_value(e) {
             return Ok(value);
+        }
+        if let Base::Object(_) = self.ir.base(e) {
+            return Err(error("not-constant", span, "an external object has no value at compile time"));
         }
         let mut externals = Objects::new(Arc::new(NoHost));
         saltus_ir::eval::eval(&self.ir, e, &mut NoEnv, &mut externals).map_err(|why| {
