@@ -87,6 +87,7 @@ pub struct Element<'a> {
     pub span: Span,
     /// `constrainedby` of a replaceable class.
     pub constraint: Option<&'a ast::Constraint>,
+    pub replaceable: bool,
 }
 
 #[derive(Clone)]

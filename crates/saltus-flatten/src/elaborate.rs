@@ -190,9 +190,15 @@ impl<'a> Flattener<'a> {
         let mut own: IndexMap<Name, Element<'a>> = IndexMap::new();
         let mut redeclared: Vec<(Name, Element<'a>)> = Vec::new();
         for element in &parts.elements {
-            let (name, kind, redeclare, constraint) = match &element.kind {
+            let (name, kind, redeclare, constraint, replaceable) = match &element.kind {
                 ast::ElementKind::Component(decl) => {
-                    (decl.name.name, ElementKind::Component(decl), decl.prefixes.redeclare, decl.constraint.as_ref())
+                    (
+                        decl.name.name,
+                        ElementKind::Component(decl),
+                        decl.prefixes.redeclare,
+                        decl.constraint.as_ref(),
+                        decl.prefixes.replaceable,
+                    )
                 }
                 ast::ElementKind::Class { prefixes, def: inner, constraint } => {
                     let is_class_extends = matches!(inner.body, ClassBody::Composition { is_class_extends: true, .. });
@@ -202,12 +208,12 @@ impl<'a> Flattener<'a> {
                         Some(child) if self.tree.def(child).is_some_and(|d| std::ptr::eq(d, &**inner)) => ClassSource::Node(child),
                         _ => ClassSource::Ast(inner),
                     };
-                    (inner.name.name, ElementKind::Class(source), redeclare, constraint.as_ref())
+                    (inner.name.name, ElementKind::Class(source), redeclare, constraint.as_ref(), prefixes.replaceable)
                 }
                 ast::ElementKind::Import(_) | ast::ElementKind::Extends(_) => continue,
             };
             let protected = element.visibility == ast::Visibility::Protected;
-            let made = Element { kind, lex, chain: chain.clone(), protected, span: element.span, constraint };
+            let made = Element { kind, lex, chain: chain.clone(), protected, span: element.span, constraint, replaceable };
             if redeclare {
                 redeclared.push((name, made));
                 continue;
@@ -228,6 +234,7 @@ impl<'a> Flattener<'a> {
                 }
                 own.entry(name).or_insert_with(|| Element {
                     constraint: None,
+                    replaceable: false,
                     kind: ElementKind::Class(ClassSource::Node(child)),
                     lex,
                     chain: chain.clone(),

@@ -172,6 +172,15 @@ impl<'a> Flattener<'a> {
                 if cx.initial {
                     return Err(Box::new(Diagnostic::error("type-mismatch", equation.span, "a when-equation cannot stand in an initial equation section")));
                 }
+                if let [(condition, body)] = branches.as_slice()
+                    && is_inferred_clock(condition)
+                {
+                    // The clock follows from the variables in the body: its equations are clocked equations like any others.
+                    for e in body {
+                        self.equation(cx, e, out)?;
+                    }
+                    return Ok(());
+                }
                 let when = self.when_equation(cx, branches, origin)?;
                 out.push(Lowered::When(when));
                 Ok(())
@@ -910,7 +919,7 @@ impl<'a> Flattener<'a> {
                     (0..*dim).collect()
                 }
                 Some(ast::Subscript::Expr(e)) => {
-                    let value = self.subscript_value(cx, e, *dim)?;
+                    let value = self.connector_subscript(cx, e, *dim)?;
                     let list = match &value {
                         Value::Array(a) => {
                             left.push(a.elems.len());
@@ -940,7 +949,7 @@ impl<'a> Flattener<'a> {
         Ok((left, chosen))
     }
 
-    fn subscript_value(&mut self, cx: Cx<'_>, e: &'a ast::Expr, dim: usize) -> Res<Value> {
+    fn connector_subscript(&mut self, cx: Cx<'_>, e: &'a ast::Expr, dim: usize) -> Res<Value> {
         let end = Some(self.ir.integer(dim as i64));
         let typed = self.ex(crate::typing::Cx { scope: cx.scope, end }, e)?;
         self.const_eval(typed, e.span)
@@ -1020,6 +1029,16 @@ impl<'a> Flattener<'a> {
         };
         memo.insert(e, answer);
         answer
+    }
+}
+
+/// `Clock()`
+fn is_inferred_clock(e: &ast::Expr) -> bool {
+    match &e.kind {
+        ExprKind::Call { function, args } => {
+            function.parts.len() == 1 && function.parts[0].name.name.as_str() == "Clock" && args.positional.is_empty() && args.named.is_empty()
+        }
+        _ => false,
     }
 }
 

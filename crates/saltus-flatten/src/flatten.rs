@@ -110,6 +110,7 @@ impl<'a> Flattener<'a> {
         let order = self.instantiate_all(top);
         self.finish_variables(top, &order);
         self.stop_if_failed()?;
+        self.fold_parameters();
         let mut model = self.build(top);
         if let Err(errors) = crate::clocks::partition_clocks(&mut model) {
             self.diagnostics.extend(errors);
@@ -216,7 +217,9 @@ impl<'a> Flattener<'a> {
             names.extend(self.insts[inst].expandable_added.iter().map(|n| (*n, span)));
             let mut children = Vec::new();
             for (name, span) in names {
-                match self.child(inst, name, span) {
+                let both = matches!(self.insts[inst].elements.get(&name).map(|e| &e.kind), Some(ElementKind::Component(d)) if d.prefixes.inner && d.prefixes.outer);
+                let child = if both { self.inner_child(inst, name) } else { self.child(inst, name, span) };
+                match child {
                     Ok(Child::One(c)) => children.push(c),
                     Ok(Child::Array { elems, .. }) => children.extend(elems.iter().copied()),
                     Ok(Child::Absent | Child::Class(_) | Child::Outer(_) | Child::OuterArray { .. } | Child::InProgress) => {}
@@ -298,7 +301,7 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn value_literal(&mut self, value: &Value, k: usize, dims: &[usize]) -> Res<ExprId> {
+    pub(crate) fn value_literal(&mut self, value: &Value, k: usize, dims: &[usize]) -> Res<ExprId> {
         let scalar = match value {
             Value::Array(a) => match a.elems.get(k) {
                 Some(v) => v.clone(),
@@ -447,7 +450,9 @@ impl<'a> Flattener<'a> {
             // Final and Evaluate parameters are folded where possible; otherwise they stay parameters.
             let _ = self.value_of(inst, span);
         }
-        if let Some(Some(value)) = self.values.get(&inst).cloned() {
+        if let Some(Some(value)) = self.values.get(&inst).cloned()
+            && !matches!(range.base, Base::Object(_))
+        {
             for (k, id) in ids.iter().enumerate() {
                 let literal = self.value_literal(&value, k, &range.dims)?;
                 self.variables[*id].binding = Some(self.real_literal(literal, range.base));
@@ -508,7 +513,7 @@ impl<'a> Flattener<'a> {
         Ok(())
     }
 
-    fn real_literal(&mut self, literal: ExprId, base: Base) -> ExprId {
+    pub(crate) fn real_literal(&mut self, literal: ExprId, base: Base) -> ExprId {
         match (base, self.ir.expr(literal)) {
             (Base::Real, Expr::Integer(i)) => {
                 let x = *i as f64;

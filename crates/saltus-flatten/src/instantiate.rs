@@ -121,7 +121,33 @@ impl<'a> Flattener<'a> {
         }
     }
 
+    /// The inner component of an `inner outer` declaration: what `outer` declarations further in refer to. In the class that declares it
+    /// the name itself means the outer one.
+    pub fn inner_child(&mut self, owner: InstId, name: Name) -> Res<Child> {
+        let key = Name::new(&format!("{name} (inner)"));
+        if let Some(child) = self.insts[owner].children.get(&key) {
+            return Ok(child.clone());
+        }
+        self.insts[owner].children.insert(key, Child::InProgress);
+        let child = self.make_component(owner, name);
+        match &child {
+            Ok(child) => self.insts[owner].children.insert(key, child.clone()),
+            Err(_) => self.insts[owner].children.remove(&key),
+        };
+        child
+    }
+
     fn make_child(&mut self, owner: InstId, name: Name) -> Res<Child> {
+        if let ElementKind::Component(decl) = self.insts[owner].elements[&name].kind
+            && decl.prefixes.outer
+            && self.insts[owner].purpose == Purpose::Component
+        {
+            return self.find_inner(owner, name, decl);
+        }
+        self.make_component(owner, name)
+    }
+
+    fn make_component(&mut self, owner: InstId, name: Name) -> Res<Child> {
         let effective = self.effective(owner, name);
         let ElementKind::Component(decl) = effective.element.kind else {
             return Err(Box::new(Diagnostic::error(
@@ -136,9 +162,6 @@ impl<'a> Flattener<'a> {
             ElementKind::Class(_) => decl,
         };
         let lex = effective.element.lex;
-        if decl.prefixes.outer && !decl.prefixes.inner && self.insts[owner].purpose == Purpose::Component {
-            return self.find_inner(owner, name, decl);
-        }
         let condition = decl.condition.as_ref().map(|c| (c, lex)).or(original
             .condition
             .as_ref()
@@ -153,6 +176,7 @@ impl<'a> Flattener<'a> {
         self.check_instantiable(&class, decl)?;
         let mut layers = effective.layers;
         let n_outer = effective.n_outer;
+        check_final(&layers, original)?;
         layers.extend(class.layers.iter().cloned());
         let depth = self.insts[owner].depth + 1;
         if depth > DEPTH_MAX {
@@ -323,7 +347,8 @@ impl<'a> Flattener<'a> {
                 && let ElementKind::Component(d) = element.kind
                 && d.prefixes.inner
             {
-                let child = self.child(up, name, decl.name.span)?;
+                let both = d.prefixes.outer;
+                let child = if both { self.inner_child(up, name)? } else { self.child(up, name, decl.name.span)? };
                 return Ok(match child {
                     Child::One(inst) | Child::Outer(inst) => Child::Outer(inst),
                     Child::Array { dims, elems } | Child::OuterArray { dims, elems } => Child::OuterArray { dims, elems },
@@ -642,7 +667,7 @@ impl<'a> Flattener<'a> {
     fn evaluate_binding(&mut self, inst: InstId, span: Span) -> Res<Value> {
         let path = self.insts[inst].path;
         if let Some((_, value)) = self.options.overrides.iter().find(|(p, _)| *p == path) {
-            return Ok(value.clone());
+            return Ok(self.converted_override(inst, value.clone()));
         }
         if let Some(binding) = self.binding(inst)? {
             let value = self.const_eval(binding, span)?;
@@ -669,6 +694,16 @@ impl<'a> Flattener<'a> {
                 .secondary(span, "needed here")
                 .help("give it a value in its declaration or by a modifier"),
         ))
+    }
+
+    /// A number given from outside as a value of the component's type.
+    fn converted_override(&self, inst: InstId, value: Value) -> Value {
+        match (self.insts[inst].builtin, &value) {
+            (Some(BuiltinClass::Integer), Value::Real(x)) => Value::Integer(x.round() as i64),
+            (Some(BuiltinClass::Boolean), Value::Real(x)) => Value::Boolean(*x != 0.0),
+            (Some(BuiltinClass::Enum(id)), Value::Real(x)) => Value::Enum(id, x.round() as u32),
+            _ => value,
+        }
     }
 
     /// Adds a member to an expandable connector, with the type of another connector.
@@ -702,6 +737,25 @@ impl<'a> Flattener<'a> {
         self.insts[bus].expandable_added.push(name);
         Ok(inst)
     }
+}
+
+/// A final modifier or declaration cannot be overridden from further out.
+fn check_final(layers: &[Layer<'_>], decl: &ast::ComponentDecl) -> Res<()> {
+    let gives_value = |l: &Layer<'_>| matches!(l.kind, LayerKind::Modification(m) if m.value.is_some());
+    let Some(winner) = layers.iter().position(gives_value) else { return Ok(()) };
+    let beaten = layers[winner + 1..].iter().find(|l| l.is_final && gives_value(l));
+    let own = decl.modification.as_ref().map(|m| m.span);
+    let is_own = own == Some(layers[winner].span);
+    let place = match beaten {
+        Some(layer) => layer.span,
+        None if decl.prefixes.is_final && !is_own && decl.modification.is_some() => decl.name.span,
+        None => return Ok(()),
+    };
+    Err(Box::new(
+        Diagnostic::error("final-override", layers[winner].span, format!("`{}` is final and cannot be modified", decl.name.name))
+            .secondary(place, "final here")
+            .help("remove the modifier, or the `final`"),
+    ))
 }
 
 /// Subscripts (from 1) of row-major element `k`.

@@ -23,6 +23,7 @@ pub mod core;
 pub mod elaborate;
 pub mod equations;
 pub mod flatten;
+mod fold;
 pub mod functions;
 pub mod instantiate;
 pub mod lookup;

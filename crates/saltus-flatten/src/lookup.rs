@@ -68,7 +68,7 @@ impl<'a> Flattener<'a> {
             let Some(node) = self.tree.child(ROOT, name) else { return Ok(None) };
             let lex = self.insts[root].lex;
             let element =
-                Element { kind: ElementKind::Class(ClassSource::Node(node)), lex, chain: Rc::from([]), protected: false, span, constraint: None };
+                Element { kind: ElementKind::Class(ClassSource::Node(node)), lex, chain: Rc::from([]), protected: false, span, constraint: None, replaceable: false };
             self.insts[root].elements.insert(name, element);
         }
         self.found(root, name, span).map(Some)
@@ -173,6 +173,13 @@ impl<'a> Flattener<'a> {
                 continue;
             }
             replaced = true;
+            if !element.replaceable {
+                self.report(Box::new(
+                    Diagnostic::error("redeclare-nonreplaceable", layer.span, format!("`{name}` is redeclared but not declared replaceable"))
+                        .secondary(element.span, "declared here")
+                        .help("write `replaceable` before the declaration, or remove `redeclare`"),
+                ));
+            }
             self.keep_constraint(&element, &mut layers);
             match &arg.kind {
                 ast::ArgumentKind::Class { def, .. } => {
