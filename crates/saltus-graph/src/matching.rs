@@ -122,7 +122,9 @@ pub struct Matcher {
     stamp: Vec<u32>,
     parent: Vec<u32>,
     search: u32,
-    /// Rows visited by the last search.
+    /// Columns from which no free column can be reached any more: found by a search that failed. Its columns are matched
+    /// among rows that see no others, and no later augmentation changes that.
+    closed: Vec<bool>,
     queue: Vec<u32>,
 }
 
@@ -135,6 +137,7 @@ impl Matcher {
             stamp: vec![0; n_cols],
             parent: vec![FREE; n_cols],
             search: 0,
+            closed: vec![false; n_cols],
             queue: Vec::new(),
         }
     }
@@ -185,11 +188,6 @@ impl Matcher {
         false
     }
 
-    /// Rows reachable from the last row that could not be matched (itself included): they share too few columns.
-    pub fn last_search_rows(&self) -> &[u32] {
-        &self.queue
-    }
-
     pub fn matching(&self) -> Matching {
         Matching {
             col_of_row: to_options(&self.col_of_row),
@@ -202,13 +200,14 @@ impl Matcher {
         self.search += 1;
         self.queue.clear();
         self.queue.push(row as u32);
+        let mut seen: Vec<u32> = Vec::new();
         let mut head = 0;
         while head < self.queue.len() {
             let r = self.queue[head];
             head += 1;
             for i in 0..self.rows[r as usize].len() {
                 let c = self.rows[r as usize][i] as usize;
-                if self.stamp[c] == self.search {
+                if self.stamp[c] == self.search || self.closed[c] {
                     continue;
                 }
                 self.stamp[c] = self.search;
@@ -218,9 +217,11 @@ impl Matcher {
                     self.flip(c);
                     return true;
                 }
+                seen.push(c as u32);
                 self.queue.push(owner);
             }
         }
+        seen.iter().for_each(|&c| self.closed[c as usize] = true);
         false
     }
 

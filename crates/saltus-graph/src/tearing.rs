@@ -2,7 +2,8 @@
 //!
 //! Greedy, in the manner of Cellier's textbook heuristics: as long as a row has a single open column that it may be
 //! solved for, do that; a column that is left in a single row only is computed last, from that row; when neither is possible
-//! the column that stands in most open rows becomes an iteration unknown. O(edges · log rows).
+//! a column becomes an iteration unknown: first those that no row may be solved for, then the one that stands in most open
+//! rows. O(edges · log rows).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -42,6 +43,14 @@ pub fn tear(problem: &TearProblem) -> Tearing {
         heap: BinaryHeap::new(),
         single_rows: Vec::new(),
         single_cols: Vec::new(),
+        solvable: rows_of_col
+            .iter()
+            .map(|rows| rows.iter().any(|r| r.1))
+            .collect(),
+        unsolvable: rows_of_col
+            .iter()
+            .map(|rows| rows.iter().filter(|r| !r.1).count() as u32)
+            .collect(),
     };
     for c in 0..n_cols {
         state.push(c, problem);
@@ -78,7 +87,7 @@ pub fn tear(problem: &TearProblem) -> Tearing {
                     state.close_col(c, &rows_of_col, problem);
                 }
             }
-        } else if let Some((count, _, Reverse(c))) = state.heap.pop() {
+        } else if let Some((_, count, _, _, Reverse(c))) = state.heap.pop() {
             if state.open_col[c as usize] && state.rows_left[c as usize] == count {
                 tearing.torn.push(c);
                 state.close_col(c, &rows_of_col, problem);
@@ -99,17 +108,24 @@ struct State {
     open_col: Vec<bool>,
     cols_left: Vec<u32>,
     rows_left: Vec<u32>,
-    /// (open rows, preference, column), outdated entries are skipped.
-    heap: BinaryHeap<(u32, i32, Reverse<u32>)>,
+    /// (not solvable at all, open rows, rows not solvable for it, preference, column), outdated entries are skipped.
+    heap: BinaryHeap<(bool, u32, u32, i32, Reverse<u32>)>,
     single_rows: Vec<u32>,
     single_cols: Vec<u32>,
+    solvable: Vec<bool>,
+    unsolvable: Vec<u32>,
 }
 
 impl State {
     fn push(&mut self, c: usize, problem: &TearProblem) {
         let preference = problem.preference.get(c).copied().unwrap_or_default();
-        self.heap
-            .push((self.rows_left[c], preference, Reverse(c as u32)));
+        self.heap.push((
+            !self.solvable[c],
+            self.rows_left[c],
+            self.unsolvable[c],
+            preference,
+            Reverse(c as u32),
+        ));
     }
 
     fn close_row(&mut self, r: u32, problem: &TearProblem) {

@@ -107,10 +107,13 @@ pub(crate) fn check_balance(work: &mut Work, unknowns: &[VarId], base: &dyn Fn(V
         } else {
             format!(" of `{component}`")
         };
-        diagnostic = diagnostic.secondary(
-            equations[r].origin.span,
-            format!("this equation{place} has no unknown left to determine: `{text}`"),
-        );
+        let ir = &work.flat.ir;
+        let label = if ir.is_literal(equations[r].lhs) && ir.is_literal(equations[r].rhs) {
+            format!("this equation{place} says nothing that others do not say: it becomes `{text}`")
+        } else {
+            format!("this equation{place} has no unknown left to determine: `{text}`")
+        };
+        diagnostic = diagnostic.secondary(equations[r].origin.span, label);
     }
     let under: Vec<VarId> = parts
         .under_cols

@@ -41,7 +41,21 @@ pub(crate) fn collect(work: &mut Work) {
         for &(var, value) in &algorithm.equations {
             let value = extractor.extract(value, Context::Algorithm, *origin);
             let lhs = extractor.work.var(var);
-            push_equation(extractor.work, lhs, value, *origin);
+            if extractor.work.class(var) == Class::Discrete {
+                let kind = Kind::Assign {
+                    var,
+                    discrete: true,
+                };
+                extractor.work.equations.push(Eq {
+                    lhs,
+                    rhs: value,
+                    initial: None,
+                    kind,
+                    origin: *origin,
+                });
+            } else {
+                push_equation(extractor.work, lhs, value, *origin);
+            }
         }
     }
     let prepared: Vec<_> = whens

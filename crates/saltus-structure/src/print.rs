@@ -4,6 +4,9 @@ use crate::system::{Action, Assignment, Role, Step, StructuredSystem, TimeEvent}
 use saltus_ir::{ExprId, VarId};
 use std::fmt::Write;
 
+/// Steps of the event system are marked with the schedule they belong to (`d` derivatives, `c` crossing functions, `o` outputs,
+/// `f` follows a sample flag).
+///
 /// The whole system: states with the reason they were chosen, parameters, blocks, crossing functions, time events, initial system.
 pub fn print_structure(system: &StructuredSystem) -> String {
     let mut out = String::new();
@@ -120,6 +123,7 @@ impl Printer<'_> {
             .iter()
             .for_each(|&k| place[k] = 'c');
         self.system.outputs.iter().for_each(|&k| place[k] = 'o');
+        self.system.flag_steps.iter().for_each(|&k| place[k] = 'f');
         self.system
             .event
             .iter()

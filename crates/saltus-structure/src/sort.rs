@@ -207,6 +207,12 @@ pub(crate) fn solve_real(
     var: VarId,
     alone: bool,
 ) -> Option<ExprId> {
+    // The usual case, without arithmetic on coefficients.
+    for (side, other) in [(lhs, rhs), (rhs, lhs)] {
+        if *work.flat.ir.expr(side) == Expr::Var(var) && !work.flat.ir.depends_on(other, var) {
+            return Some(other);
+        }
+    }
     let solution = work.flat.ir.solve_for(lhs, rhs, var)?;
     let divisor = solution.divisor;
     if known_nonzero(work, divisor) || (alone && is_parametric(work, divisor)) {
