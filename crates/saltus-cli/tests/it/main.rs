@@ -2,6 +2,8 @@
 
 mod command_line;
 mod explain;
+mod models;
+mod pages;
 mod results;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,260 @@
+//! Models through the program: the examples of the repository, and what can go wrong with a file.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{saltus_in, scratch};
+
+fn example(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples")
+        .join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+/// Rows of a CSV text as numbers, and the column of each name.
+struct Table {
+    names: Vec<String>,
+    rows: Vec<Vec<f64>>,
+}
+
+impl Table {
+    fn new(text: &str) -> Table {
+        let mut lines = text.lines();
+        let names = lines
+            .next()
+            .unwrap()
+            .split("\",\"")
+            .map(|n| n.trim_matches('"').to_owned());
+        Table {
+            names: names.collect(),
+            rows: lines
+                .map(|l| l.split(',').map(|n| n.parse().unwrap()).collect())
+                .collect(),
+        }
+    }
+
+    fn column(&self, name: &str) -> Vec<f64> {
+        let i = self
+            .names
+            .iter()
+            .position(|n| n == name)
+            .unwrap_or_else(|| panic!("no {name} in {:?}", self.names));
+        self.rows.iter().map(|row| row[i]).collect()
+    }
+}
+
+fn simulated(test: &str, args: &[&str]) -> Table {
+    let folder = scratch(test);
+    let args = [&["simulate"], args, &["--output", "-", "--quiet"]].concat();
+    let ran = saltus_in(&folder, &args);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert_eq!(ran.stderr, "");
+    Table::new(&ran.stdout)
+}
+
+#[test]
+fn the_ball_bounces_at_the_times_of_the_closed_form() {
+    let table = simulated(
+        "ball",
+        &[
+            &example("BouncingBall.mo"),
+            "--variables",
+            "v",
+            "--variables",
+            "x",
+        ],
+    );
+    let (time, v) = (table.column("time"), table.column("v"));
+    // Both sides of an event are two rows of equal time, and the velocity jumps.
+    let events: Vec<f64> = (1..time.len())
+        .filter(|&i| time[i] == time[i - 1] && v[i] > v[i - 1] + 0.1)
+        .map(|i| time[i])
+        .collect();
+    let exact = [
+        0.451_523_640_985_730_9,
+        1.219_113_830_661_473_4,
+        1.871_565_491_885_854_6,
+        2.426_149_403_926_578_6,
+        2.897_545_729_161_194,
+    ];
+    assert_eq!(events.len(), exact.len(), "{events:?}");
+    for (found, exact) in events.iter().zip(exact) {
+        assert!((found - exact).abs() < 1e-9, "{found} {exact}");
+    }
+    assert_eq!(time.last(), Some(&3.0));
+}
+
+#[test]
+fn a_run_writes_result_events_statistics_and_picture() {
+    let folder = scratch("files");
+    let ball = example("BouncingBall.mo");
+    let args = [
+        "simulate",
+        &ball,
+        "--events",
+        "e.jsonl",
+        "--stats",
+        "s.json",
+        "--plot",
+        "x,v=p.svg",
+        "--stop-time",
+        "1",
+    ];
+    let ran = saltus_in(&folder, &args);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert!(
+        fs::read(folder.join("BouncingBall_res.mat"))
+            .unwrap()
+            .starts_with(&51_i32.to_le_bytes())
+    );
+    assert!(
+        fs::read_to_string(folder.join("p.svg"))
+            .unwrap()
+            .contains("v [m/s]")
+    );
+    let stats: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("s.json")).unwrap()).unwrap();
+    assert_eq!(stats["model"], "BouncingBall");
+    assert_eq!(stats["states"], 2);
+    assert_eq!(stats["events"]["state"], 1);
+    let events = fs::read_to_string(folder.join("e.jsonl")).unwrap();
+    let bounce = events
+        .lines()
+        .find(|line| line.contains("\"state\""))
+        .unwrap();
+    let bounce: serde_json::Value = serde_json::from_str(bounce).unwrap();
+    assert!(
+        bounce["cause"][0]["expression"]
+            .as_str()
+            .unwrap()
+            .contains('x')
+    );
+    assert_eq!(bounce["changed"][0]["variable"], "v");
+}
+
+#[test]
+fn energy_stays_on_the_spring_floor() {
+    let energy = simulated("spring", &[&example("SpringBall.mo")]).column("energy");
+    for value in &energy {
+        assert!((value - 10431.65).abs() < 1e-2, "{value}");
+    }
+}
+
+#[test]
+fn the_relay_switches_at_the_exact_times() {
+    let table = simulated("relay", &[&example("Hysteresis.mo")]);
+    let (time, y) = (table.column("time"), table.column("y"));
+    let events: Vec<f64> = (1..time.len())
+        .filter(|&i| y[i] != y[i - 1])
+        .map(|i| time[i])
+        .collect();
+    let pi = std::f64::consts::PI;
+    assert_eq!(events.len(), 3, "{events:?}");
+    for (found, exact) in events
+        .iter()
+        .zip([2.0 * pi / 3.0, 5.0 * pi / 3.0, 8.0 * pi / 3.0])
+    {
+        assert!((found - exact).abs() < 1e-9, "{found} {exact}");
+    }
+}
+
+#[test]
+fn a_capacitor_charges_as_the_exponential_says() {
+    let file = example("RCCircuit.mo");
+    let table = simulated(
+        "rc",
+        &[&file, "--model", "RCCircuit.Circuit", "--tolerance", "1e-9"],
+    );
+    let (time, v) = (table.column("time"), table.column("capacitor.v"));
+    for (t, v) in time.iter().zip(v) {
+        let exact = if *t < 0.1 {
+            0.0
+        } else {
+            10.0 * (1.0 - (-(t - 0.1) / 0.1).exp())
+        };
+        assert!((v - exact).abs() < 1e-6, "{t}: {v} {exact}");
+    }
+}
+
+#[test]
+fn parameters_can_be_set_and_wrong_names_are_refused() {
+    let ball = example("BouncingBall.mo");
+    let table = simulated("set", &[&ball, "--set", "mu=0.5", "--stop-time", "1"]);
+    assert_eq!(table.column("mu")[0], 0.5);
+    let ran = saltus_in(&scratch("set"), &["simulate", &ball, "--set", "mue=0.5"]);
+    assert_eq!(ran.exit, Some(2));
+    assert!(ran.stderr.contains("did you mean `mu`"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_wrong_model_is_exit_code_1_and_a_missing_file_2() {
+    let folder = scratch("wrong");
+    fs::write(
+        folder.join("bad.mo"),
+        "model M Real x; equation x = y; end M;",
+    )
+    .unwrap();
+    let ran = saltus_in(&folder, &["check", "bad.mo"]);
+    assert_eq!(ran.exit, Some(1));
+    assert!(ran.stderr.contains("error[unknown-name]"), "{}", ran.stderr);
+    assert_eq!(saltus_in(&folder, &["check", "nothing.mo"]).exit, Some(2));
+    assert_eq!(
+        saltus_in(&folder, &["check", "No.Such.Model"]).exit,
+        Some(1)
+    );
+}
+
+#[test]
+fn a_run_that_fails_is_exit_code_3_and_keeps_its_rows() {
+    let folder = scratch("fails");
+    let text = "model M Real x(start = 1, fixed = true); equation der(x) = -1; assert(x > 0, \"empty\"); \
+                annotation(experiment(StopTime = 2)); end M;";
+    fs::write(folder.join("M.mo"), text).unwrap();
+    let ran = saltus_in(&folder, &["simulate", "M.mo", "--output", "r.csv"]);
+    assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error[assertion-failed]") && ran.stderr.contains("empty"));
+    let table = Table::new(&fs::read_to_string(folder.join("r.csv")).unwrap());
+    let last = *table.column("time").last().unwrap();
+    assert!(last > 0.9 && last <= 1.0 + 1e-9, "{last}");
+}
+
+#[test]
+fn strange_files_give_messages() {
+    let folder = scratch("strange");
+    fs::write(
+        folder.join("binary.mo"),
+        (0..=255_u8).cycle().take(100_000).collect::<Vec<u8>>(),
+    )
+    .unwrap();
+    fs::write(folder.join("empty.mo"), "").unwrap();
+    let deep = format!(
+        "model M Real x = {}1{}; end M;",
+        "(".repeat(10_000),
+        ")".repeat(10_000)
+    );
+    fs::write(folder.join("deep.mo"), deep).unwrap();
+    for (file, code) in [
+        ("binary.mo", "not-utf8"),
+        ("deep.mo", "nesting-too-deep"),
+        ("empty.mo", ""),
+    ] {
+        let ran = saltus_in(&folder, &["check", file]);
+        assert_eq!(ran.exit, Some(1), "{file}: {}", ran.stderr);
+        assert!(ran.stderr.contains(code), "{file}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn stages_can_be_shown() {
+    let folder = scratch("show");
+    let ball = example("BouncingBall.mo");
+    for stage in ["ast", "flat", "structure"] {
+        let ran = saltus_in(&folder, &["show", &ball, "--stage", stage]);
+        assert_eq!(ran.exit, Some(0), "{stage}: {}", ran.stderr);
+        assert!(ran.stdout.contains('v'), "{stage}");
+    }
+    let ran = saltus_in(&folder, &["check", &ball]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("BouncingBall: "));
+}
