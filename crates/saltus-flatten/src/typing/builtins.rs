@@ -613,6 +613,11 @@ impl<'a> Flattener<'a> {
         }
         // Arrays of components are no values, but have sizes.
         if let ExprKind::Ref(r) = &array.kind {
+            if let Some(k) = rest.first()
+                && let Some(n) = self.declared_size(cx, r, k)?
+            {
+                return Ok(n);
+            }
             let target = self.cref_in(cx, r)?;
             if let Target::Insts { dims, subs, .. } = &target
                 && subs.is_empty()
@@ -634,6 +639,51 @@ impl<'a> Flattener<'a> {
         }
         let e = self.ex(cx, array)?;
         self.size_of_value(cx, name, e, rest, span)
+    }
+
+    /// One size of a component whose variables are not made yet, found without the others: `Real A[:, size(A, 1)]`.
+    fn declared_size(&mut self, cx: Cx<'_>, r: &'a ast::ComponentRef, k: &'a ast::Expr) -> Res<Option<ExprId>> {
+        let ExprKind::Integer(k) = k.kind else { return Ok(None) };
+        let Some(k) = usize::try_from(k - 1).ok() else { return Ok(None) };
+        if r.global || r.parts.iter().any(|p| !p.subscripts.is_empty()) {
+            return Ok(None);
+        }
+        let Some(Found::Component { owner, name }) = self.lookup(cx.scope, &r.parts[0].name)? else { return Ok(None) };
+        let mut inst = owner;
+        for (i, part) in r.parts.iter().enumerate() {
+            let name = if i == 0 { name } else { part.name.name };
+            match self.child(inst, name, part.name.span)? {
+                Child::One(i) | Child::Outer(i) => inst = i,
+                _ => return Ok(None),
+            }
+        }
+        let node = &self.insts[inst];
+        let (None, None, Some(_), true) = (&node.var, &node.dims, node.builtin, node.subs.is_empty()) else { return Ok(None) };
+        let (Some(decl), Some(lex)) = (node.decl, node.decl_lex) else { return Ok(None) };
+        let all: Vec<(&'a ast::Subscript, LexId)> = decl.dims.iter().map(|d| (d, lex)).chain(node.type_dims.iter().copied()).collect();
+        match all.get(k) {
+            Some((ast::Subscript::Expr(e), lex)) => {
+                let size = self.dim_expr(Scope { lex: *lex, iterators: None }, all[k].0)?;
+                let Some(size) = size else { return Ok(None) };
+                let n = self.const_int(size, e.span)?;
+                Ok(Some(self.ir.integer(n)))
+            }
+            Some((ast::Subscript::All(span), _)) => {
+                let Some(binding) = self.binding(inst)? else { return Ok(None) };
+                match self.ir.ty(binding).dims.get(k) {
+                    Some(Dim::Known(n)) => {
+                        let n = i64::from(*n);
+                        Ok(Some(self.ir.integer(n)))
+                    }
+                    Some(Dim::Unknown) => match self.const_eval(binding, *span)? {
+                        saltus_ir::Value::Array(a) if k < a.dims.len() => Ok(Some(self.ir.integer(a.dims[k] as i64))),
+                        _ => Ok(None),
+                    },
+                    None => Ok(None),
+                }
+            }
+            None => Ok(None),
+        }
     }
 
     fn size_of_value(&mut self, cx: Cx<'_>, name: Name, e: ExprId, rest: &'a [ast::Expr], span: Span) -> Res<ExprId> {

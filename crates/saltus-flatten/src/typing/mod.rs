@@ -42,6 +42,40 @@ impl<'s> Cx<'s> {
     }
 }
 
+/// Expressions that are needed to type an expression (sizes, bindings, values of parameters), one inside the other. More means that
+/// declarations need each other in a circle that no other check found.
+const NESTING_MAX: u32 = 500;
+
+thread_local! {
+    /// How many typings are under way on this thread.
+    static NESTING: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
+/// Counts a typing as long as it lives.
+struct Nesting;
+
+impl Nesting {
+    fn enter(span: Span) -> Res<Nesting> {
+        let depth = NESTING.get();
+        if depth >= NESTING_MAX {
+            return Err(error_help(
+                "cyclic-parameters",
+                span,
+                "sizes or values of declarations depend on each other in a circle",
+                "break the circle between array sizes, bindings and the values they use",
+            ));
+        }
+        NESTING.set(depth + 1);
+        Ok(Nesting)
+    }
+}
+
+impl Drop for Nesting {
+    fn drop(&mut self) {
+        NESTING.set(NESTING.get() - 1);
+    }
+}
+
 /// A boxed error.
 pub(crate) fn error(code: &'static str, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(code, span, message))
@@ -60,6 +94,7 @@ pub(crate) fn unsupported(span: Span, what: impl Into<String>) -> Box<Diagnostic
 impl<'a> Flattener<'a> {
     /// The typed expression.
     pub fn expr(&mut self, scope: Scope<'_>, e: &'a ast::Expr) -> Res<ExprId> {
+        let _nesting = Nesting::enter(e.span)?;
         self.ex(Cx::new(scope), e)
     }
 
