@@ -71,6 +71,11 @@ pub(crate) fn failure_diagnostic(compiled: &Compiled, error: &SimError) -> Diagn
             .at("event-accumulation", Some(*site), format!("events of `{}` accumulate at time {limit}", compiled.slot_name(*relation)))
             .note(format!("the run ended at time {time}: the model does not say how the motion goes on after infinitely many events"))
             .help("describe the state of rest in the model, for instance by a condition that holds the variable"),
+        SimError::Calendar { time, next } => Diagnostic::placeless(
+            "event-accumulation",
+            format!("the next time event at {next} is not after the present time {time}"),
+        )
+        .help("an interval of `sample` or of a clock is zero or negative, or too small for this time"),
         SimError::WallClock { time, seconds } => {
             Diagnostic::placeless("wall-clock", format!("the limit of {seconds} s was reached at time {time}")).help("raise `--max-wall`, or stop earlier")
         }

@@ -187,7 +187,7 @@ impl Workspace {
 
     /// The structured system of a class, printed.
     pub fn print_structure(&self, class: &str) -> Result<String, Error> {
-        self.structure(class).map(|(system, ..)| saltus_structure::print::print_structure(&system))
+        self.structure(class).map(|(system, ..)| saltus_structure::print_structure(&system))
     }
 
     fn tree<'t>(&self, arena: &'t FileArena, disk: &'t Disk, clock: &'t dyn Fn() -> f64) -> ClassTree<'t> {
@@ -244,10 +244,10 @@ impl Workspace {
         let structured = saltus_structure::structure(model);
         times.structure = start.elapsed().as_secs_f64();
         match structured {
-            Ok((system, notes)) => {
+            Ok(mut system) => {
                 self.report(Stage::Balanced, 0.0);
                 self.report(Stage::Structure, times.structure);
-                warnings.list.extend(notes);
+                warnings.list.append(&mut system.warnings);
                 Ok((system, warnings, times))
             }
             Err(list) => {

@@ -276,6 +276,7 @@ fn check_result(text: &str, result: &str) -> Result<(), String> {
         .experiment()
         .stop_time(stop)
         .tolerance(RUN_TOLERANCE)
+        .intervals(crate::models::intervals_that_hit(0.0, stop, lines.iter().map(|(_, time, _)| *time)))
         .simulate()
         .map_err(|e| format!("{e}\n"))?;
     let mut problem = String::new();

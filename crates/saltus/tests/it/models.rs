@@ -1,0 +1,288 @@
+//! The whole-model cases of `models/`: each folder has `model.mo` and `expect.toml`, and the model is simulated.
+//!
+//! `expect.toml` (all keys but `stop_time` and `tolerance` may be left out):
+//!
+//! ```toml
+//! start_time = 0
+//! stop_time = 10
+//! tolerance = 1e-10          # of the run
+//! states = 2                 # number of continuous states
+//! events = 6                 # number of time and state events
+//! event_times = [1.0, 2.5]   # of the time and state events, all of them, in order
+//! event_tolerance = 1e-9     # seconds, for all times of events
+//! ends_at = 2.5              # the model ends the run
+//! fails = "assertion-failed" # the run fails with this code
+//! fails_at = 2               # at this time
+//! value_tolerance = 1e-8     # relative to the larger of the value and 1
+//!
+//! [values]                   # variable = [[time, value], …]
+//! x = [[1, 0.5]]
+//!
+//! [changes]                  # variable = times at which it jumps, all of them
+//! v = [0.45, 1.22]
+//! ```
+
+use crate::mdtest::{class_of, root};
+use saltus::results::EventKind;
+use saltus::{Error, Run, Workspace};
+use std::fmt::Write as _;
+use std::path::Path;
+
+macro_rules! models {
+    ($($name:ident: $folder:literal),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            check(&root().join("models").join($folder));
+        })*
+
+        const FOLDERS: &[&str] = &[$($folder),*];
+    };
+}
+
+models! {
+    assert_fails: "assert-fails",
+    boolean_counter: "boolean-counter",
+    delay_equation: "delay-equation",
+    diode_rectifier: "diode-rectifier",
+    double_crossing: "double-crossing",
+    double_crossing_periodic: "double-crossing-periodic",
+    event_chain: "event-chain",
+    free_parameter: "free-parameter",
+    harmonic_oscillator: "harmonic-oscillator",
+    homotopy: "homotopy",
+    hysteresis_boolean: "hysteresis-boolean",
+    hysteresis_elsewhen: "hysteresis-elsewhen",
+    hysteresis_integer: "hysteresis-integer",
+    hysteresis_or: "hysteresis-or",
+    hysteresis_vector_when: "hysteresis-vector-when",
+    limiter: "limiter",
+    limiter_of_time: "limiter-of-time",
+    linear_loop: "linear-loop",
+    mass_with_stop: "mass-with-stop",
+    nonlinear_loop: "nonlinear-loop",
+    pendulum_angle: "pendulum-angle",
+    pendulum_over_the_top: "pendulum-over-the-top",
+    pi_controller: "pi-controller",
+    rc_circuit: "rc-circuit",
+    records_and_functions: "records-and-functions",
+    restitution_ball: "restitution-ball",
+    rigid_masses: "rigid-masses",
+    sampled_controller: "sampled-controller",
+    sampled_integrator: "sampled-integrator",
+    spring_ball: "spring-ball",
+    steady_start: "steady-start",
+    stiff_decay: "stiff-decay",
+    table_lookup: "table-lookup",
+    tangent_almost: "tangent-almost",
+    tangent_touch: "tangent-touch",
+    terminate: "terminate",
+    time_events: "time-events",
+    two_balls: "two-balls",
+}
+
+#[test]
+fn every_model_folder_is_tested() {
+    let mut folders: Vec<String> = std::fs::read_dir(root().join("models"))
+        .expect("the folder exists")
+        .map(|entry| entry.expect("the folder can be read"))
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    folders.sort();
+    assert_eq!(folders, FOLDERS);
+}
+
+fn check(folder: &Path) {
+    let read = |name: &str| {
+        let file = folder.join(name);
+        std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("cannot read {}: {e}", file.display()))
+    };
+    let expect = Expect::parse(&read("expect.toml"));
+    let text = read("model.mo");
+    let mut workspace = Workspace::new();
+    workspace.add_source("model.mo", text.clone());
+    let compiled = workspace.compile(&class_of(&text)).unwrap_or_else(|e| panic!("{e}"));
+    let mut experiment = compiled
+        .experiment()
+        .start_time(expect.start_time)
+        .stop_time(expect.stop_time)
+        .tolerance(expect.tolerance);
+    let times = expect.values.iter().flat_map(|(_, points)| points.iter().map(|[time, _]| *time));
+    experiment = experiment.intervals(intervals_that_hit(expect.start_time, expect.stop_time, times));
+    let mut problem = String::new();
+    let run = match (experiment.simulate(), &expect.fails) {
+        (Ok(run), None) => run,
+        (Ok(run), Some((code, _))) => panic!("expected [{code}], but the run came to {}", run.time_reached),
+        (Err(Error::Run(diagnostics, run)), Some((code, time))) => {
+            if diagnostics.error_codes() != [code.as_str()] {
+                let _ = writeln!(problem, "expected [{code}], got\n{diagnostics}");
+            }
+            if (run.time_reached - time).abs() > expect.event_tolerance {
+                let _ = writeln!(problem, "expected to fail at {time}, the result ends at {}", run.time_reached);
+            }
+            *run
+        }
+        (Err(error), _) => panic!("{error}"),
+    };
+    compare(&expect, &run, &mut problem);
+    assert!(problem.is_empty(), "{}\n{problem}", folder.display());
+}
+
+fn compare(expect: &Expect, run: &Run, problem: &mut String) {
+    if let Some(n) = expect.states
+        && run.statistics.states != n
+    {
+        let _ = writeln!(problem, "expected {n} states, got {}", run.statistics.states);
+    }
+    match (expect.ends_at, &run.terminated) {
+        (Some(time), Some(_)) => {
+            compare_times("the end", &[time], &[run.time_reached], expect.event_tolerance, problem);
+        }
+        (Some(time), None) => {
+            let _ = writeln!(problem, "expected `terminate` at {time}");
+        }
+        (None, Some(message)) => {
+            let _ = writeln!(problem, "ended at {}: {message}", run.time_reached);
+        }
+        (None, None) => {}
+    }
+    let happened = || run.events().iter().filter(|e| matches!(e.kind, EventKind::Time | EventKind::State));
+    let times: Vec<f64> = happened().map(|e| e.time).collect();
+    if let Some(expected) = &expect.event_times {
+        compare_times("events", expected, &times, expect.event_tolerance, problem);
+    }
+    if let Some(n) = expect.events
+        && times.len() != n
+    {
+        let _ = writeln!(problem, "expected {n} events, got {}: {times:?}", times.len());
+    }
+    for (name, expected) in &expect.changes {
+        let got: Vec<f64> = happened()
+            .filter(|e| e.changed.iter().any(|change| change.variable == *name))
+            .map(|e| e.time)
+            .collect();
+        compare_times(&format!("jumps of `{name}`"), expected, &got, expect.event_tolerance, problem);
+    }
+    for (name, points) in &expect.values {
+        for [time, value] in points {
+            match run.at(name, *time) {
+                Ok(got) if (got - value).abs() <= expect.value_tolerance * value.abs().max(1.0) => {}
+                Ok(got) => {
+                    let off = (got - value).abs();
+                    let _ = writeln!(problem, "{name} at {time}: expected {value}, got {got} ({off:.1e} off)");
+                }
+                Err(error) => {
+                    let _ = writeln!(problem, "{name} at {time}: {error}");
+                }
+            }
+        }
+    }
+}
+
+fn compare_times(what: &str, expected: &[f64], got: &[f64], tolerance: f64, problem: &mut String) {
+    if expected.len() != got.len() {
+        let _ = writeln!(problem, "{what}: expected {} times {expected:?}\n  got {} {got:?}", expected.len(), got.len());
+        return;
+    }
+    for (n, (e, g)) in expected.iter().zip(got).enumerate() {
+        if (e - g).abs() > tolerance {
+            let _ = writeln!(problem, "{what}: number {} expected at {e}, got {g} ({:.1e} off)", n + 1, (e - g).abs());
+        }
+    }
+}
+
+/// The smallest number of intervals, from 100 on, of a grid that holds all the times: between rows a result is linear.
+pub(crate) fn intervals_that_hit(start: f64, stop: f64, times: impl Iterator<Item = f64>) -> u32 {
+    /// Of an interval.
+    const GRID_TOLERANCE: f64 = 1e-7;
+    const INTERVALS_MAX: u32 = 100_000;
+    let places: Vec<f64> = times.map(|time| (time - start) / (stop - start)).collect();
+    let hits = |n: &u32| {
+        places.iter().all(|place| {
+            let row = place * f64::from(*n);
+            (row - row.round()).abs() < GRID_TOLERANCE
+        })
+    };
+    (100..INTERVALS_MAX).find(hits).expect("the times of a test lie on a common grid")
+}
+
+/// What `expect.toml` says.
+#[derive(Default)]
+struct Expect {
+    start_time: f64,
+    stop_time: f64,
+    tolerance: f64,
+    states: Option<usize>,
+    events: Option<usize>,
+    event_times: Option<Vec<f64>>,
+    event_tolerance: f64,
+    ends_at: Option<f64>,
+    /// Code and time.
+    fails: Option<(String, f64)>,
+    value_tolerance: f64,
+    values: Vec<(String, Vec<[f64; 2]>)>,
+    changes: Vec<(String, Vec<f64>)>,
+}
+
+impl Expect {
+    /// Reads the part of TOML that is used here: tables of one level, numbers, plain strings, arrays of them.
+    fn parse(text: &str) -> Expect {
+        let mut expect = Expect::default();
+        let (mut fails, mut fails_at) = (None, None);
+        let mut table = String::new();
+        let mut lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        while let Some(line) = lines.next() {
+            if line.is_empty() {
+                continue;
+            }
+            if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                name.clone_into(&mut table);
+                continue;
+            }
+            let Some((key, value)) = line.split_once(" = ") else { panic!("expect.toml: not understood: {line}") };
+            let key = key.trim().trim_matches('"');
+            let mut value = value.trim().to_owned();
+            while value.matches('[').count() > value.matches(']').count() {
+                value.push_str(lines.next().expect("expect.toml: an array is not closed"));
+            }
+            match (table.as_str(), key) {
+                ("values", name) => expect.values.push((name.to_owned(), pairs(&value))),
+                ("changes", name) => expect.changes.push((name.to_owned(), numbers(&value))),
+                ("", "start_time") => expect.start_time = number(&value),
+                ("", "stop_time") => expect.stop_time = number(&value),
+                ("", "tolerance") => expect.tolerance = number(&value),
+                ("", "states") => expect.states = Some(count(&value)),
+                ("", "events") => expect.events = Some(count(&value)),
+                ("", "event_times") => expect.event_times = Some(numbers(&value)),
+                ("", "event_tolerance") => expect.event_tolerance = number(&value),
+                ("", "ends_at") => expect.ends_at = Some(number(&value)),
+                ("", "fails") => fails = Some(value.trim_matches('"').to_owned()),
+                ("", "fails_at") => fails_at = Some(number(&value)),
+                ("", "value_tolerance") => expect.value_tolerance = number(&value),
+                _ => panic!("expect.toml: unknown key `{key}` in [{table}]"),
+            }
+        }
+        expect.fails = fails.zip(fails_at);
+        assert!(expect.stop_time > expect.start_time && expect.tolerance > 0.0, "expect.toml: stop_time and tolerance are needed");
+        expect
+    }
+}
+
+fn number(text: &str) -> f64 {
+    text.trim().parse().unwrap_or_else(|_| panic!("expect.toml: not a number: {text}"))
+}
+
+fn count(text: &str) -> usize {
+    text.parse().unwrap_or_else(|_| panic!("expect.toml: not a count: {text}"))
+}
+
+fn numbers(text: &str) -> Vec<f64> {
+    text.replace(['[', ']'], "").split(',').filter(|part| !part.trim().is_empty()).map(number).collect()
+}
+
+fn pairs(text: &str) -> Vec<[f64; 2]> {
+    let flat = numbers(text);
+    let (pairs, rest) = flat.as_chunks::<2>();
+    assert!(rest.is_empty(), "expect.toml: pairs of time and value are expected: {text}");
+    pairs.to_vec()
+}
