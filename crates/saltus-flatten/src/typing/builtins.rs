@@ -242,7 +242,8 @@ impl<'a> Flattener<'a> {
                 self.n_args(name, v, 1..=1, span)?;
                 self.expect_scalar(v[0], Base::Integer, "the size of `identity`", span)?;
                 let n = self.dim_of(v[0], span)?;
-                Ok(self.builtin_node(Builtin::Identity, v, Base::Integer, vec![n, n]))
+                let size = self.known_number(v[0], span)?;
+                Ok(self.builtin_node(Builtin::Identity, &[size], Base::Integer, vec![n, n]))
             }
             "diagonal" => {
                 self.n_args(name, v, 1..=1, span)?;
@@ -258,7 +259,8 @@ impl<'a> Flattener<'a> {
                 if let Dim::Known(n @ 0..=1) = n {
                     return Err(error("wrong-argument", span, format!("`linspace` needs at least 2 points, found {n}")));
                 }
-                Ok(self.builtin_node(Builtin::Linspace, v, Base::Real, vec![n]))
+                let size = self.known_number(v[2], span)?;
+                Ok(self.builtin_node(Builtin::Linspace, &[v[0], v[1], size], Base::Real, vec![n]))
             }
             "transpose" => {
                 self.n_args(name, v, 1..=1, span)?;

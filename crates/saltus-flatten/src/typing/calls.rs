@@ -15,6 +15,10 @@ const COMPREHENSION_MAX: usize = 1_000_000;
 /// Substitution of protected variables in the size of an output, one inside the other.
 const SIZE_DEPTH_MAX: usize = 20;
 
+/// Functions that turn a URI into a file name. They stand for themselves: who opens the file resolves `modelica://`, so that no path of
+/// this machine gets into a compiled model.
+const LOAD_RESOURCE: [&str; 2] = ["Modelica.Utilities.Files.loadResource", "ModelicaServices.ExternalReferences.loadResource"];
+
 /// What a call calls.
 enum Callee<'a> {
     Builtin(Name),
@@ -234,12 +238,12 @@ impl<'a> Flattener<'a> {
 
     /// A call with arguments in the order of the inputs; elementwise where arrays are given for scalars (specification 12.4.6).
     pub(crate) fn call_bound(&mut self, f: FuncId, given: Vec<Option<ExprId>>, span: Span) -> Res<Vec<ExprId>> {
-        let args = self.fill_defaults(f, given, span)?;
         let inputs = self.ir.functions[f].inputs.clone();
         let mut extra: Vec<Dim> = Vec::new();
-        let mut extras = Vec::with_capacity(args.len());
-        let mut adapted = Vec::with_capacity(args.len());
-        for (&l, &a) in inputs.iter().zip(&args) {
+        let mut extras = vec![0; inputs.len()];
+        let mut adapted: Vec<Option<ExprId>> = vec![None; inputs.len()];
+        for (k, &l) in inputs.iter().enumerate() {
+            let Some(a) = given.get(k).copied().flatten() else { continue };
             let formal = self.ir.type_of_id(self.ir.locals[l].ty).clone();
             let actual = self.ir.ty(a).clone();
             let wrong = |this: &Self, code| {
@@ -275,11 +279,12 @@ impl<'a> Flattener<'a> {
                     extra = super::nodes::merge_dims(&extra, dims);
                 }
             }
-            extras.push(n_extra);
-            adapted.push(self.adapt(a, formal.base));
+            extras[k] = n_extra;
+            adapted[k] = Some(self.adapt(a, formal.base));
         }
         if extra.is_empty() {
-            return self.call_node(f, &adapted, span);
+            let args = self.fill_defaults(f, adapted, span)?;
+            return self.call_node(f, &args, span);
         }
         if matches!(self.ir.functions[f].body, FunctionBody::Constructor(_)) {
             return Err(error("wrong-argument", span, format!("fields of `{}` are given arrays", self.ir.functions[f].name)));
@@ -287,7 +292,7 @@ impl<'a> Flattener<'a> {
         self.vectorised_call(f, &adapted, &extras, &extra, span)
     }
 
-    fn vectorised_call(&mut self, f: FuncId, args: &[ExprId], extras: &[usize], dims: &[Dim], span: Span) -> Res<Vec<ExprId>> {
+    fn vectorised_call(&mut self, f: FuncId, args: &[Option<ExprId>], extras: &[usize], dims: &[Dim], span: Span) -> Res<Vec<ExprId>> {
         let n_outputs = self.ir.functions[f].outputs.len();
         if let Some(known) = (Type { base: Base::Real, dims: dims.to_vec() }).known_dims() {
             let n: usize = known.iter().product();
@@ -296,8 +301,12 @@ impl<'a> Flattener<'a> {
                 let at: Vec<usize> = crate::instantiate::subscripts_of(k, &known).iter().map(|s| *s as usize - 1).collect();
                 let mut element_args = Vec::with_capacity(args.len());
                 for (&a, &e) in args.iter().zip(extras) {
-                    element_args.push(if e == 0 { a } else { self.element(a, &at, span)? });
+                    element_args.push(match a {
+                        Some(a) if e > 0 => Some(self.element(a, &at, span)?),
+                        other => other,
+                    });
                 }
+                let element_args = self.fill_defaults(f, element_args, span)?;
                 for (column, output) in columns.iter_mut().zip(self.call_node(f, &element_args, span)?) {
                     column.push(output);
                 }
@@ -319,14 +328,18 @@ impl<'a> Flattener<'a> {
             let ty = self.ir.locals[iter].ty;
             self.ir.add(Expr::Local(iter), ty)
         };
-        let over = args.iter().zip(extras).find(|(_, e)| **e > 0).map(|(a, _)| *a).expect("one argument is an array");
+        let over = args.iter().zip(extras).find(|(_, e)| **e > 0).and_then(|(a, _)| *a).expect("one argument is an array");
         let mut element_args = Vec::with_capacity(args.len());
         let mut rest = Vec::with_capacity(args.len());
         for (&a, &e) in args.iter().zip(extras) {
-            element_args.push(if e == 0 { a } else { self.index(a, vec![saltus_ir::Sub::At(iter_node)], span)? });
+            element_args.push(match a {
+                Some(a) if e > 0 => Some(self.index(a, vec![saltus_ir::Sub::At(iter_node)], span)?),
+                other => other,
+            });
             rest.push(e.saturating_sub(1));
         }
         let bodies = if inner.is_empty() {
+            let element_args = self.fill_defaults(f, element_args, span)?;
             self.call_node(f, &element_args, span)?
         } else {
             self.vectorised_call(f, &element_args, &rest, inner, span)?
@@ -350,6 +363,9 @@ impl<'a> Flattener<'a> {
         }
         if let Some(e) = self.external_builtin(f, args, span)? {
             return Ok(vec![e]);
+        }
+        if LOAD_RESOURCE.contains(&self.ir.functions[f].name.as_str()) {
+            return Ok(vec![args[0]]);
         }
         let fixed = self.with_known_sizes(f, args, span)?;
         let args = fixed.as_slice();

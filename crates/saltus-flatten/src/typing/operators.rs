@@ -633,6 +633,13 @@ impl<'a> Flattener<'a> {
             return Err(error("type-mismatch", span, format!("a range cannot be made of `{}`", self.type_text_of(start))));
         }
         let dim = self.range_dim(start, step, stop);
+        if dim == Dim::Unknown {
+            return Ok(self.node(Expr::Range { start, step, stop }, base, vec![dim]));
+        }
+        // Bounds that decide the size are written as literals, so that nothing depends on parameters any more.
+        let start = self.known_number(start, span)?;
+        let step = step.map(|s| self.known_number(s, span)).transpose()?;
+        let stop = self.known_number(stop, span)?;
         Ok(self.node(Expr::Range { start, step, stop }, base, vec![dim]))
     }
 
@@ -650,6 +657,20 @@ impl<'a> Flattener<'a> {
             });
         }
         Ok(self.stack(&items, &Type::scalar(base)))
+    }
+
+    /// A number whose value is known, as a literal.
+    pub(crate) fn known_number(&mut self, e: ExprId, span: Span) -> Res<ExprId> {
+        if self.ir.is_literal(e) {
+            return Ok(e);
+        }
+        match self.try_const(e) {
+            Some(value) => {
+                let base = self.ir.base(e);
+                self.value_node(&value, base, span)
+            }
+            None => Ok(e),
+        }
     }
 
     fn range_dim(&mut self, start: ExprId, step: Option<ExprId>, stop: ExprId) -> Dim {
