@@ -48,13 +48,13 @@ impl Source {
         }
     }
 
-    /// Whether a tick falls on `now`. Thresholds have no flag.
-    pub(crate) fn is_due(&self, now: f64) -> bool {
+    /// The number of the tick that falls on `now`. Thresholds have none.
+    pub(crate) fn due(&self, now: f64) -> Option<i64> {
         if matches!(self, Source::Threshold { .. }) {
-            return false;
+            return None;
         }
         let k = self.number_near(now);
-        (k..=k + 2).any(|k| (self.tick(k) - now).abs() <= self.slack(now))
+        (k..=k + 2).find(|&k| (self.tick(k) - now).abs() <= self.slack(now))
     }
 
     /// A tick number at most two below the one at or after `now`, from 0.

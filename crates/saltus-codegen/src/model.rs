@@ -68,6 +68,7 @@ impl Model for CompiledModel {
             },
             host: self.host.clone(),
             time_start: 0.0,
+            fired: Vec::new(),
         }
     }
 }
@@ -78,7 +79,12 @@ pub struct CompiledInstance {
     system: CompiledSystem,
     host: Arc<dyn Host>,
     time_start: f64,
+    /// Number of the last tick that fired, of each source of time events.
+    fired: Vec<i64>,
 }
+
+/// Before the first tick.
+const NO_TICK: i64 = -1;
 
 impl CompiledInstance {
     /// The text of a String variable whose slot has the value `number`.
@@ -160,6 +166,7 @@ impl Instance for CompiledInstance {
 
     fn bind(&mut self, time_start: f64, overrides: &[(Slot, f64)]) -> Result<Values, Fault> {
         self.time_start = time_start;
+        self.fired.clear();
         let program = self.system.program.clone();
         let mut values = Values::new(program.layout.n_slots);
         values.v[0] = time_start;
@@ -257,11 +264,16 @@ impl Instance for CompiledInstance {
             return false;
         };
         let mut any = false;
-        for (source, flag) in sources {
+        self.fired.resize(sources.len(), NO_TICK);
+        for ((source, flag), fired) in sources.into_iter().zip(&mut self.fired) {
             if let Some(flag) = flag {
-                let due = source.is_due(now);
-                values.set(flag, f64::from(u8::from(due)));
-                any |= due;
+                // A tick fires once, also when another event follows within the slack of the calendar.
+                let tick = source.due(now).filter(|k| k > fired);
+                if let Some(tick) = tick {
+                    *fired = tick;
+                }
+                values.set(flag, f64::from(u8::from(tick.is_some())));
+                any |= tick.is_some();
             }
         }
         any
