@@ -14,11 +14,11 @@ pub struct Differentiation {
     pub matching: Matching,
 }
 
+/// `orders_min` (one per variable) are derivatives that must be determined though no row contains them.
+///
 /// `Err` carries a maximum matching of the whole pattern that leaves rows unmatched: the system is structurally singular.
-pub fn pantelides(
-    rows: &[Vec<(u32, u32)>],
-    n_variables: usize,
-) -> Result<Differentiation, Matching> {
+pub fn pantelides(rows: &[Vec<(u32, u32)>], orders_min: &[u32]) -> Result<Differentiation, Matching> {
+    let n_variables = orders_min.len();
     let all: Vec<Vec<u32>> = rows
         .iter()
         .map(|row| row.iter().map(|&(v, _)| v).collect())
@@ -28,7 +28,7 @@ pub fn pantelides(
         return Err(whole);
     }
     let mut c = vec![0u32; rows.len()];
-    let mut d = vec![0u32; n_variables];
+    let mut d = orders_min.to_vec();
     for &(v, order) in rows.iter().flatten() {
         d[v as usize] = d[v as usize].max(order);
     }
@@ -122,15 +122,23 @@ mod tests {
             vec![(1, 2), (2, 0)],
             vec![(0, 0), (1, 0)],
         ];
-        let found = pantelides(&rows, 3).expect("not singular");
+        let found = pantelides(&rows, &[0; 3]).expect("not singular");
         assert_eq!(found.equation, [0, 0, 2]);
         assert_eq!(found.variable, [2, 2, 0]);
     }
 
     #[test]
+    fn a_wanted_derivative_makes_its_equation_differentiated() {
+        // a = der(der(x)) has been taken away as an alias; x = sin(time).
+        let found = pantelides(&[vec![(0, 0)]], &[2]).expect("not singular");
+        assert_eq!(found.equation, [2]);
+        assert_eq!(found.variable, [2]);
+    }
+
+    #[test]
     fn a_singular_pattern_is_reported_with_its_matching() {
         let rows = [vec![(0, 1)], vec![(0, 0)]];
-        let matching = pantelides(&rows, 2).expect_err("one variable for two equations");
+        let matching = pantelides(&rows, &[0; 2]).expect_err("one variable for two equations");
         assert_eq!(matching.size(), 1);
     }
 
@@ -195,7 +203,7 @@ mod tests {
             entries in prop::collection::vec(prop::collection::btree_map(0u32..5, 0u32..3, 1..4), 5)
         ) {
             let rows: Vec<Vec<(u32, u32)>> = entries.iter().map(|m| m.iter().map(|(&v, &o)| (v, o)).collect()).collect();
-            match (pantelides(&rows, 5), best_transversal(&rows, 0, 0)) {
+            match (pantelides(&rows, &[0; 5]), best_transversal(&rows, 0, 0)) {
                 (Ok(found), Some((_, transversal))) => {
                     let (c, d) = smallest_offsets(&rows, &transversal);
                     prop_assert_eq!(&found.equation, &c);

@@ -18,7 +18,7 @@ mod index;
 mod initial;
 mod numeric;
 mod parameters;
-mod print;
+pub mod print;
 mod rewrite;
 mod schedule;
 mod sort;

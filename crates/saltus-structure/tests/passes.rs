@@ -82,4 +82,5 @@ models! {
     boolean_sample,
     parameter_alias,
     nonlinear_block,
+    relative_states,
 }
