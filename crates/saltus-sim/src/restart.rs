@@ -10,30 +10,28 @@ use crate::error::SimError;
 use crate::event_step::{EventStep, TimeFlags, event_step};
 use crate::point::{Mode, gather, gather_derivatives, scatter};
 use saltus_model::{Instance, ScheduleKind, Slot, System, Values};
-use saltus_solve::scale::{CONFIRM_ULPS, RESTART_BAND_REL, RESTART_ULPS};
+use saltus_solve::scale::{CONFIRM_ULPS, RESTART_ULPS};
 use saltus_solve::{Accuracy, Guess, SolveError, Tolerances};
 
-/// Lets functions in their band take the side of the motion. `scale[i]` is the size of r_i over the last step, `resolution` that of
-/// time. Returns what the event's continuation did, if there was one.
+/// Lets functions in their band take the side of the motion: those that caused the event and those that are zero after it;
+/// `resolution` is that of time. Returns what the event's continuation
+/// did, if there was one.
 pub(crate) fn settle<I: Instance>(
     instance: &mut I,
     mode: &mut Mode,
     values: &mut Values,
     tolerances: Tolerances,
-    scale: &[f64],
+    causes: &[usize],
     resolution: f64,
 ) -> Result<Option<EventStep>, SimError> {
     let t = values.time();
     let system = instance.system(values);
-    if system.crossings().is_empty()
-        || system.states().is_empty()
-        || system.crossings().len() != scale.len()
-    {
+    if system.crossings().is_empty() || system.states().is_empty() {
         return Ok(None);
     }
     let mut x = vec![0.0; system.states().len()];
     gather(system.states(), values, &mut x);
-    let moved = trial(system, mode, values, &x, scale, resolution).unwrap_or(None);
+    let moved = trial(system, mode, values, &x, causes, resolution).unwrap_or(None);
     match moved {
         None => {
             scatter(system.states(), t, &x, values);
@@ -53,7 +51,7 @@ fn trial<S: System>(
     mode: &mut Mode,
     values: &mut Values,
     x: &[f64],
-    scale: &[f64],
+    causes: &[usize],
     resolution: f64,
 ) -> Result<Option<Vec<f64>>, SolveError> {
     let t = values.time();
@@ -74,12 +72,6 @@ fn trial<S: System>(
             Ok(system.eval_crossings(values, r)?)
         };
     at(t, x, Some(&mut dx), &mut r)?;
-    let in_band: Vec<usize> = (0..n)
-        .filter(|&i| r[i].abs() <= RESTART_BAND_REL * scale[i])
-        .collect();
-    if in_band.is_empty() {
-        return Ok(None);
-    }
     let along =
         |h: f64, dx: &[f64]| -> Vec<f64> { x.iter().zip(dx).map(|(x, dx)| x + h * dx).collect() };
     // Midpoint rule, so that a motion that turns back within the longer step is seen to do so.
@@ -93,10 +85,9 @@ fn trial<S: System>(
     )?;
     at(t + h, &along(h, &dx_half), None, &mut r_long)?;
     let now = |i: usize| rules[i].holds(r[i]);
-    let leaving: Vec<usize> = in_band
-        .into_iter()
-        .filter(|&i| rules[i].holds(r_long[i]) != now(i))
-        .collect();
+    let at_zero = |i: usize| r[i] == 0.0 || causes.contains(&i);
+    let leaving: Vec<usize> =
+        (0..n).filter(|&i| at_zero(i) && rules[i].holds(r_long[i]) != now(i)).collect();
     // The shortest step that takes one of them across.
     let mut ulps = 1.0;
     while !leaving.is_empty() && ulps <= RESTART_ULPS {

@@ -22,7 +22,7 @@ use crate::restart::{must_restart, settle};
 use crate::watch::Watch;
 use saltus_model::{Fault, Instance, Site, System, Values};
 use saltus_solve::roots::Change;
-use saltus_solve::scale::time_resolution;
+use saltus_solve::scale::{DENSE_EVENTS_ULPS, time_resolution};
 use saltus_solve::{
     Accuracy, Guess, Integrator, Isolation, Located, SolveError, StepError, StepLimits, Tolerances,
     first_crossing,
@@ -123,6 +123,7 @@ struct Run<'a, I: Instance> {
     /// Events up to here have been handled.
     cursor: f64,
     next_time_event: f64,
+    last_event: f64,
     last_row: Option<(f64, RowKind)>,
     warned: Vec<Site>,
     evaluations_seen: u64,
@@ -166,6 +167,7 @@ impl<'a, I: Instance> Run<'a, I> {
             finite,
             cursor: options.start_time,
             next_time_event: f64::INFINITY,
+            last_event: f64::NEG_INFINITY,
             warned: Vec::new(),
             evaluations_seen: 0,
             stiff_noted: false,
@@ -560,6 +562,7 @@ impl<'a, I: Instance> Run<'a, I> {
         self.row(RowKind::BeforeEvent);
         self.before.copy_from_slice(&self.values.v);
 
+        self.mode.driver.expect_flips(causes.iter().map(|cause| cause.relation));
         let mut step = event_step(
             self.instance,
             &mut self.mode,
@@ -567,15 +570,16 @@ impl<'a, I: Instance> Run<'a, I> {
             self.tolerances,
             TimeFlags::Due,
         )?;
+        // Where the motion goes on as before, a function that has just changed sides moves on as well.
         let resolution = time_resolution(t, self.integrator.step_size());
-        let settled = settle(
-            self.instance,
-            &mut self.mode,
-            &mut self.values,
-            self.tolerances,
-            &self.isolation.scale,
-            resolution,
-        )?;
+        let alone = t - self.last_event > DENSE_EVENTS_ULPS * resolution;
+        self.last_event = t;
+        let settled = if alone && self.motion_changed(&step) {
+            let causes: Vec<usize> = causes.iter().map(|cause| cause.crossing).collect();
+            settle(self.instance, &mut self.mode, &mut self.values, self.tolerances, &causes, resolution)?
+        } else {
+            None
+        };
         let moved = settled.is_some();
         if let Some(more) = settled {
             step.iterations += more.iterations;
@@ -587,10 +591,7 @@ impl<'a, I: Instance> Run<'a, I> {
         self.row(RowKind::AfterEvent);
         self.cursor = t;
 
-        let system = self.instance.system(&self.values);
-        let restart = moved
-            || self.mode_changed()
-            || must_restart(system, &step.reinitialised, &self.before, &self.values);
+        let restart = moved || self.motion_changed(&step);
         let statistics = &mut self.summary.statistics;
         statistics.restarts += u64::from(restart);
         match kind {
@@ -621,6 +622,11 @@ impl<'a, I: Instance> Run<'a, I> {
             self.begin_segment()?;
         }
         Ok(State::Continuous)
+    }
+
+    fn motion_changed(&self, step: &EventStep) -> bool {
+        let system = self.instance.system(&self.values);
+        self.mode_changed() || must_restart(system, &step.reinitialised, &self.before, &self.values)
     }
 
     fn causes(&self, located: &Located) -> Vec<Cause> {

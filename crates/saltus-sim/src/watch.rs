@@ -42,7 +42,8 @@ pub(crate) struct Watch {
     span: f64,
     since: f64,
     count: u32,
-    histories: Vec<History>,
+    /// For each crossing one for each direction.
+    histories: Vec<[History; 2]>,
     suspect: Option<Suspect>,
 }
 
@@ -52,7 +53,7 @@ impl Watch {
             span,
             since: f64::NEG_INFINITY,
             count: 0,
-            histories: vec![History::default(); n_crossings],
+            histories: vec![[History::default(); 2]; n_crossings],
             suspect: None,
         }
     }
@@ -79,15 +80,14 @@ impl Watch {
             });
         }
         for &(i, side) in crossings {
-            if self.suspect.is_some_and(|suspect| suspect.crossing == i) {
+            let tiny = ZENO_ULPS * time_resolution(time, 0.0);
+            if self.suspect.is_some_and(|suspect| suspect.crossing == i && time - suspect.limit > tiny) {
                 self.suspect = None;
             }
-            let history = &mut self.histories[i];
-            let Some(last) = history.time.replace(time) else {
-                continue;
-            };
+            let history = &mut self.histories[i][usize::from(side > 0.0)];
+            let Some(last) = history.time.replace(time) else { continue };
             let interval = time - last;
-            if interval < history.interval {
+            if interval < history.interval || interval <= tiny {
                 history.streak += 1;
                 history.size = history.size.max(size[i]);
             } else {
@@ -95,13 +95,8 @@ impl Watch {
                 history.size = size[i];
             }
             history.interval = interval;
-            if history.streak >= ZENO_STREAK && interval <= ZENO_ULPS * time_resolution(time, 0.0) {
-                self.suspect = Some(Suspect {
-                    crossing: i,
-                    limit: time,
-                    size: history.size,
-                    side,
-                });
+            if history.streak >= ZENO_STREAK && interval <= tiny {
+                self.suspect = Some(Suspect { crossing: i, limit: time, size: history.size, side });
             }
         }
         Ok(())
@@ -120,7 +115,7 @@ impl Watch {
 
     /// A new mode has other crossings.
     pub(crate) fn reset_crossings(&mut self, n_crossings: usize) {
-        self.histories = vec![History::default(); n_crossings];
+        self.histories = vec![[History::default(); 2]; n_crossings];
         self.suspect = None;
     }
 }

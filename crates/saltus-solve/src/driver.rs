@@ -6,13 +6,19 @@
 //! of values comes back, change only the first violated one per pass (Murty's least-index rule, which ends for P-matrix
 //! complementarity problems), then search systematically with a bound.
 //!
+//! When a set comes back because relations are zero but for round-off in each of the sets (a diode at the knee of its
+//! characteristic), such a set is taken: after a located event the one in which the located relation has flipped, else the one the search
+//! started from.
+//!
 //! Guesses come from the last accepted point (`accept`), so a result does not depend on rejected trials.
 
 use crate::error::{MixedFailure, SolveError};
 pub use crate::newton::{Accuracy, Counters};
 use crate::newton::{BlockSolve, BlockWork, Solved};
-use crate::scale::Tolerances;
-use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Section, System, Values};
+use crate::scale::{RELATION_BAND_REL, Tolerances};
+use saltus_model::{
+    BlockId, BlockInfo, ModelInfo, ScheduleKind, Section, Slot, System, Values,
+};
 
 /// Passes of a mixed block with all violated values changed at once.
 const PASSES_MAX: usize = 30;
@@ -56,6 +62,8 @@ pub struct Driver {
     noted: Vec<bool>,
     notes: Vec<BlockNote>,
     tolerances: Tolerances,
+    /// Relations that a located event says have flipped, until the next event schedule has run.
+    flipping: Vec<Slot>,
     pub counters: Counters,
     /// Number of linear and nonlinear blocks in the continuous schedules, and the largest number of unknowns.
     pub n_linear: usize,
@@ -70,6 +78,7 @@ impl Driver {
             noted: Vec::new(),
             notes: Vec::new(),
             tolerances,
+            flipping: Vec::new(),
             counters: Counters::default(),
             n_linear: 0,
             n_nonlinear: 0,
@@ -102,6 +111,12 @@ impl Driver {
             }
         }
         driver
+    }
+
+    /// An event was located where these relations change: the next event schedule prefers sets in which they have.
+    pub fn expect_flips(&mut self, relations: impl IntoIterator<Item = Slot>) {
+        self.flipping.clear();
+        self.flipping.extend(relations);
     }
 
     /// Notes since the last call.
@@ -144,6 +159,9 @@ impl Driver {
                 }
                 Section::Mixed(id) => self.mixed(system, kind, id, values, accuracy)?,
             }
+        }
+        if kind == ScheduleKind::Event {
+            self.flipping.clear();
         }
         Ok(())
     }
@@ -231,8 +249,19 @@ impl Driver {
             accuracy,
             tolerances: self.tolerances,
         };
+        let crossings = system.crossings();
+        let crossing_of = (info.discrete.iter())
+            .map(|slot| crossings.iter().position(|c| c.relation == *slot))
+            .collect();
+        let flipping = (info.discrete.iter())
+            .map(|slot| self.flipping.contains(slot))
+            .collect();
         if let Solved::MinimumNorm { rank } = (MixedSolve {
             solve,
+            crossing_of,
+            flipping,
+            r: vec![0.0; crossings.len()],
+            near: Vec::new(),
             tried: 0,
             cause: None,
         })
@@ -247,6 +276,13 @@ impl Driver {
 /// One mixed block being solved.
 struct MixedSolve<'a, S> {
     solve: BlockSolve<'a, S>,
+    /// The crossing function of each discrete unknown that is a relation.
+    crossing_of: Vec<Option<usize>>,
+    /// Whether a located event says that it has flipped.
+    flipping: Vec<bool>,
+    r: Vec<f64>,
+    /// For each visited set: violated only by round-off.
+    near: Vec<bool>,
     /// Sets of discrete values for which the Reals were solved.
     tried: u32,
     cause: Option<SolveError>,
@@ -271,6 +307,9 @@ impl<S: System> MixedSolve<'_, S> {
             .map(|slot| self.solve.values.get(*slot))
             .collect();
         if let Some(solved) = self.iterate(&start, PASSES_MAX)? {
+            return Ok(solved);
+        }
+        if let Some(solved) = self.take_near(&start)? {
             return Ok(solved);
         }
         if let Some(solved) = self.least_index(&start)? {
@@ -338,12 +377,15 @@ impl<S: System> MixedSolve<'_, S> {
         let n = start.len();
         self.solve.work.discrete.copy_from_slice(start);
         self.solve.work.visited.clear();
+        self.near.clear();
         for _ in 0..passes_max {
             match self.pass()? {
                 Pass::Consistent(solved) => return Ok(Some(solved)),
                 Pass::Unsolvable => return Ok(None),
                 Pass::Changed => {}
             }
+            let near = self.is_near();
+            self.near.push(near);
             let work = &mut *self.solve.work;
             work.visited.extend_from_slice(&work.discrete);
             if work
@@ -358,13 +400,68 @@ impl<S: System> MixedSolve<'_, S> {
         Ok(None)
     }
 
+    /// Whether the relations that the last pass changed are all zero within their band.
+    fn is_near(&mut self) -> bool {
+        let solve = &mut self.solve;
+        if (solve.system.eval_crossings(solve.values, &mut self.r)).is_err() {
+            return false;
+        }
+        let size = (solve.info.determines.iter().chain(&solve.info.unknowns))
+            .map(|slot| solve.values.get(*slot).abs())
+            .chain(solve.work.nominals().iter().copied())
+            .fold(0.0, f64::max);
+        let work = &*solve.work;
+        let mut any = false;
+        for (i, crossing) in self.crossing_of.iter().enumerate() {
+            if work.discrete[i] == work.discrete_next[i] {
+                continue;
+            }
+            // Other discrete values change only because a relation does.
+            let Some(k) = crossing else { continue };
+            any = true;
+            // The negated form also refuses NaN.
+            if !(self.r[*k].abs() <= RELATION_BAND_REL * size) {
+                return false;
+            }
+        }
+        any
+    }
+
+    /// After the sets came back to one seen before: one of them that only round-off violates, if there is one.
+    fn take_near(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
+        let n = start.len().max(1);
+        let sets: Vec<&[f64]> = (self.solve.work.visited.chunks_exact(n))
+            .zip(&self.near)
+            .filter(|(_, near)| **near)
+            .map(|(set, _)| set)
+            .collect();
+        let flipped = |set: &&&[f64]| (0..n).any(|i| self.flipping.get(i) == Some(&true) && set[i] != start[i]);
+        let Some(set) = sets.iter().find(flipped).or(sets.first()) else {
+            return Ok(None);
+        };
+        let set = set.to_vec();
+        self.solve.work.discrete.copy_from_slice(&set);
+        match self.pass()? {
+            Pass::Consistent(solved) => Ok(Some(solved)),
+            Pass::Unsolvable => Ok(None),
+            Pass::Changed => {
+                let solve = &mut self.solve;
+                for (slot, value) in solve.info.discrete.iter().zip(&set) {
+                    solve.values.v[slot.index()] = *value;
+                }
+                Ok(Some(Solved::Regular))
+            }
+        }
+    }
+
     /// Changes only the first violated value per pass.
     fn least_index(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
         self.solve.work.discrete.copy_from_slice(start);
-        for _ in 0..SINGLE_CHANGES_MAX {
+        for change in 0..=SINGLE_CHANGES_MAX {
             match self.pass()? {
                 Pass::Consistent(solved) => return Ok(Some(solved)),
                 Pass::Unsolvable => return Ok(None),
+                Pass::Changed if change == SINGLE_CHANGES_MAX => return Ok(None),
                 Pass::Changed => {}
             }
             let work = &mut *self.solve.work;

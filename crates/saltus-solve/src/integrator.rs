@@ -15,8 +15,8 @@ pub(crate) const STRETCH: f64 = 1.1;
 pub(crate) const SHRINK_ON_FAULT: f64 = 0.25;
 /// Attempts at one step; every one is smaller, so the smallest step size is reached long before.
 pub(crate) const ATTEMPTS_MAX: u32 = 400;
-/// On restart the first step is at most this multiple of the initial step size estimate.
-const RESTART_GROWTH: f64 = 10.0;
+/// On restart the second derivative is estimated over this part of the last step size.
+const RESTART_PROBE: f64 = 0.01;
 
 /// An initial value problem. The explicit form is what the contract provides; implicit methods work on the form
 /// F(t, x, x') = 0, whose default is x' - f(t, x).
@@ -264,7 +264,7 @@ pub(crate) fn step_size_min(t: f64) -> f64 {
     STEP_ULPS * time_resolution(t, 0.0)
 }
 
-/// Initial step size (Hairer, Nørsett, Wanner, Solving ODEs I, II.4): from the sizes of the state, its derivative and the second
+/// Initial step size, at most the last one after a discontinuity (Hairer, Nørsett, Wanner, Solving ODEs I, II.4): from the sizes of the state, its derivative and the second
 /// derivative of an Euler step, for a method of order `order`. Fixed numbers of the source are taken relative to the span.
 /// `euler` and `dx1` are work space.
 #[expect(
@@ -289,10 +289,11 @@ pub(crate) fn initial_step_size<P: Problem>(
     if x.is_empty() {
         return Ok(span);
     }
-    let mut h0 = if d0 < 1e-10 || d1 < 1e-10 {
-        1e-6 * span
-    } else {
-        0.01 * d0 / d1
+    // A state below its weight says nothing about the time scale.
+    let mut h0 = match step_size_last {
+        Some(last) => RESTART_PROBE * last,
+        None if d0 < 1.0 || d1 < 1e-10 => 1e-6 * span,
+        None => 0.01 * d0 / d1,
     };
     h0 = h0.min(span);
     for _ in 0..20 {
@@ -315,10 +316,9 @@ pub(crate) fn initial_step_size<P: Problem>(
     } else {
         (0.01 / largest).powf(1.0 / order)
     };
-    let h = (100.0 * h0).min(h1);
     let h = match step_size_last {
-        Some(last) => last.min(RESTART_GROWTH * h).max(h),
-        None => h,
+        Some(last) => last.min(h1),
+        None => (100.0 * h0).min(h1),
     };
-    Ok(h.min(span).max(step_size_min(t)))
+    Ok(h.min(span).max(2.0 * step_size_min(t)))
 }

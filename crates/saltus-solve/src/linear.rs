@@ -110,8 +110,10 @@ impl DenseLu {
         for (value, scale) in b.iter_mut().zip(&self.row_scale) {
             *value *= scale;
         }
+        for (k, &pivot) in self.pivots.iter().enumerate() {
+            b.swap(k, pivot);
+        }
         for k in 0..n {
-            b.swap(k, self.pivots[k]);
             let factor = b[k];
             if factor != 0.0 {
                 let multipliers = &self.lu[k * n + k + 1..(k + 1) * n];
@@ -226,8 +228,10 @@ impl ComplexLu {
 
     pub fn solve(&self, b: &mut [Complex]) {
         let n = self.n;
+        for (k, &pivot) in self.pivots.iter().enumerate() {
+            b.swap(k, pivot);
+        }
         for k in 0..n {
-            b.swap(k, self.pivots[k]);
             let factor = b[k];
             let multipliers = &self.lu[k * n + k + 1..(k + 1) * n];
             for (target, l) in b[k + 1..].iter_mut().zip(multipliers) {

@@ -109,6 +109,10 @@ impl BlockWork {
         }
     }
 
+    pub(crate) fn nominals(&self) -> &[f64] {
+        &self.nominal
+    }
+
     /// Factors of an earlier point are not to be used again (after an event the equations may be others).
     pub(crate) fn forget_factors(&mut self) {
         self.factors = Factors::None;
@@ -159,12 +163,16 @@ impl<S: System> BlockSolve<'_, S> {
     // --- linear -----------------------------------------------------------------------------------------------------
 
     fn linear(&mut self) -> Result<Solved, SolveError> {
-        // The solution does not depend on where the residual is evaluated, so an unusable guess is no harm.
-        for u in &mut self.work.u {
-            if !u.is_finite() {
-                *u = 0.0;
-            }
-        }
+        // Always from zero and always to round-off: the same matrix and right side give the same bits, whoever asks. An event
+        // that was located on this solution then finds its relation flipped when the event system solves the block again.
+        self.work.u.fill(0.0);
+        let asked = std::mem::replace(&mut self.accuracy, Accuracy::Tight);
+        let solved = self.linear_from_zero();
+        self.accuracy = asked;
+        solved
+    }
+
+    fn linear_from_zero(&mut self) -> Result<Solved, SolveError> {
         self.residual_at_u()?;
         self.jacobian(|nominal, _| nominal)?;
         self.factor();

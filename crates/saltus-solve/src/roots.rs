@@ -14,7 +14,7 @@
 //! allow it, bisection otherwise, on the function whose secant crosses first; the bracket is for "some relation has changed".
 
 use crate::error::SolveError;
-use crate::scale::{EPS, TOUCH_ULPS, time_resolution};
+use crate::scale::{DENSE_EVENTS_ULPS, EPS, TOUCH_ULPS, time_resolution};
 
 /// Halvings of a step; below, a dip that is still not resolved counts as a touch.
 const DEPTH_MAX: u32 = 32;
@@ -24,6 +24,8 @@ const LOCATION_MAX: u32 = 200;
 const FAR_FACTOR: f64 = 1.0;
 /// Part of the fourth difference by which a function that is not affine may leave its polynomial's hull.
 const HULL_MARGIN: f64 = 0.1;
+/// Changes within this many units of time resolution are one event.
+const GATHER_ULPS: f64 = 4.0;
 /// Round-off of the Bernstein coefficients relative to the values they are made of.
 const COEFFICIENT_NOISE: f64 = 32.0;
 
@@ -141,6 +143,7 @@ pub fn first_crossing<F: CrossingFunctions>(
         rules,
         truth,
         n,
+        start: t_a,
         width: t_b - t_a,
     };
     let a = if search.isolation.end_time == Some(t_a) {
@@ -197,6 +200,7 @@ struct Search<'a, F> {
     rules: &'a [SignRule],
     truth: &'a [bool],
     n: usize,
+    start: f64,
     width: f64,
 }
 
@@ -247,6 +251,9 @@ impl<F: CrossingFunctions> Search<'_, F> {
         let q1 = self.at(t_1)?;
         let q3 = self.at(t_3)?;
         let verdict = self.judge([a, &q1, m, &q3, b]);
+        if verdict == Verdict::None {
+            self.note_touches(interval, [&q1, &q3]);
+        }
         let found = match verdict {
             Verdict::None => Ok(None),
             Verdict::Simple => self.locate(t_a, a, t_b, b).map(Some),
@@ -256,7 +263,7 @@ impl<F: CrossingFunctions> Search<'_, F> {
                 if self.any_changed(b) {
                     self.locate(t_a, a, t_b, b).map(Some)
                 } else {
-                    self.note_touch(t_m, m);
+                    self.note_touches(interval, [&q1, &q3]);
                     Ok(None)
                 }
             }
@@ -340,11 +347,18 @@ impl<F: CrossingFunctions> Search<'_, F> {
         verdict
     }
 
-    fn note_touch(&mut self, t: f64, r: &[f64]) {
-        for (i, &value) in r.iter().enumerate() {
+    /// Functions that come to zero inside the interval, within the round-off of a value of their size over the step.
+    fn note_touches(&mut self, interval: Triple<'_>, quarters: [&[f64]; 2]) {
+        let [t_a, t_m, t_b] = interval.t;
+        let [a, m, b] = interval.r;
+        for i in 0..self.n {
             let band = COEFFICIENT_NOISE * EPS * self.isolation.scale[i];
-            if value.abs() <= band && self.isolation.scale[i] > 0.0 {
-                self.isolation.touches.push(Touch { t, index: i, value });
+            let inner = bernstein([a[i], quarters[0][i], m[i], quarters[1][i], b[i]]);
+            let nearest = inner[1..4].iter().chain([&m[i]]).fold(f64::INFINITY, |m: f64, v| m.min(v.abs()));
+            let constant = a[i] == m[i] && m[i] == b[i];
+            let known = |touch: &Touch| touch.index == i && (touch.t - t_m).abs() <= 1e-3 * self.width;
+            if nearest <= band && !constant && t_b > t_a && !self.isolation.touches.iter().any(known) {
+                self.isolation.touches.push(Touch { t: t_m, index: i, value: m[i] });
             }
         }
     }
@@ -420,11 +434,22 @@ impl<F: CrossingFunctions> Search<'_, F> {
             self.isolation.put(f);
             newest_is_right = is_right;
         }
-        let located = if newest_is_right {
-            self.located(x2, &f2, x1, &f1)
-        } else {
-            self.located(x1, &f1, x2, &f2)
+        let (left, f_left, right, f_right) = match newest_is_right {
+            true => (x2, &f2, x1, &f1),
+            false => (x1, &f1, x2, &f2),
         };
+        let mut located = self.located(left, f_left, right, f_right);
+        let later = right + GATHER_ULPS * time_resolution(right, EPS * self.width);
+        let alone = right - self.start > DENSE_EVENTS_ULPS * time_resolution(right, EPS * self.width);
+        if self.n > 1 && alone && later < t_b {
+            let f = self.at(later)?;
+            let stay = located.changed.iter().all(|change| self.changed(change.index, f[change.index]));
+            let together = self.located(left, f_left, later, &f);
+            if stay && together.changed.len() > located.changed.len() {
+                located = together;
+            }
+            self.isolation.put(f);
+        }
         for buffer in [f1, f2, f3] {
             self.isolation.put(buffer);
         }

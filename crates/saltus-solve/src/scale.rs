@@ -19,18 +19,23 @@ pub const CONSISTENT_REL: f64 = 1e-8;
 /// A pivot of an equilibrated matrix below `RANK_ULPS * n * EPS` counts as zero.
 pub const RANK_ULPS: f64 = 8.0;
 
-/// After an event a crossing function within this fraction of its size over the last step may lie on the wrong side only
-/// because of round-off (DESIGN 5.3).
-pub const RESTART_BAND_REL: f64 = 1e-11;
-
-/// A motion that leaves the band within this many units of time resolution happens at the event's own instant.
+/// A crossing function whose motion changes its relation within this many units of time resolution after an event changes
+/// it at the event's own instant (DESIGN 5.3): this is the band, in terms of time.
 pub const RESTART_ULPS: f64 = 16.0;
 
 /// The side taken in the band must still hold after this many units of time resolution.
 pub const CONFIRM_ULPS: f64 = 64.0;
 
+/// Events closer than this many units of time resolution are at its limit: nothing is gathered or moved there, so that a
+/// sequence that shrinks comes to its end.
+pub const DENSE_EVENTS_ULPS: f64 = 256.0;
+
 /// A dip of a crossing function through zero that is no deeper than `TOUCH_ULPS * EPS` of its size is a touch.
 pub const TOUCH_ULPS: f64 = 4.0;
+
+/// A relation of a mixed block is zero but for round-off if its function is at most this fraction of the largest quantity of
+/// the block: a linear solve with conductances from 1e-5 to 1e5 loses ten digits.
+pub const RELATION_BAND_REL: f64 = 1e-9;
 
 /// Steps below this many units of time resolution are not taken.
 pub const STEP_ULPS: f64 = 16.0;

@@ -1,4 +1,8 @@
 //! All integration tests of the crate, one binary.
 
 mod common;
+mod event_step;
+mod failures;
+mod initial;
+mod solvers;
 mod truth;
