@@ -92,9 +92,9 @@ impl DelayBuffer {
         let h = t1 - t0;
         let s = (t - t0) / h;
         let (s2, s3) = (s * s, s * s * s);
-        y0 * (2.0 * s3 - 3.0 * s2 + 1.0)
+        // In this form a constant past comes out as the same constant, to the last bit.
+        y0 + (y1 - y0) * (3.0 * s2 - 2.0 * s3)
             + h * slope_left * (s3 - 2.0 * s2 + s)
-            + y1 * (3.0 * s2 - 2.0 * s3)
             + h * slope_right * (s3 - s2)
     }
 
