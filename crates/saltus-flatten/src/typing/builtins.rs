@@ -29,7 +29,7 @@ impl<'a> Flattener<'a> {
         let one = |e: ExprId| Ok(vec![e]);
         match name.as_str() {
             "size" | "ndims" => self.size_call(cx, name, args, span).and_then(one),
-            "String" => self.to_string_call(cx, args, span).and_then(one),
+            "String" => self.string_call(cx, args, span).and_then(one),
             "pure" => match (args.positional.as_slice(), args.named.is_empty()) {
                 ([e], true) => self.call_outputs(cx.scope, e),
                 _ => Err(error("wrong-argument", span, "`pure` takes one function call")),
@@ -218,7 +218,7 @@ impl<'a> Flattener<'a> {
                 let n = self.ir.ty(v[0]).dims.len() as i64;
                 Ok(self.ir.integer(n))
             }
-            "String" => self.to_string_values(v.first().copied(), &v[1.min(v.len())..], &[], span),
+            "String" => self.string_values(v.first().copied(), &v[1.min(v.len())..], &[], span),
             _ => self.array_function(name, v, span),
         }
     }
@@ -730,7 +730,7 @@ impl<'a> Flattener<'a> {
 
     // ---- String ----
 
-    pub(crate) fn to_string_call(&mut self, cx: Cx<'_>, args: &'a CallArgs, span: Span) -> Res<ExprId> {
+    pub(crate) fn string_call(&mut self, cx: Cx<'_>, args: &'a CallArgs, span: Span) -> Res<ExprId> {
         let mut positional = Vec::with_capacity(args.positional.len());
         for e in &args.positional {
             positional.push(self.ex(cx, e)?);
@@ -740,11 +740,11 @@ impl<'a> Flattener<'a> {
             named.push((ident.name, self.ex(cx, e)?));
         }
         let rest = &positional[1.min(positional.len())..];
-        self.to_string_values(positional.first().copied(), rest, &named, span)
+        self.string_values(positional.first().copied(), rest, &named, span)
     }
 
     /// `String(value, …)` (specification 3.7.2).
-    fn to_string_values(&mut self, value: Option<ExprId>, rest: &[ExprId], named: &[(Name, ExprId)], span: Span) -> Res<ExprId> {
+    fn string_values(&mut self, value: Option<ExprId>, rest: &[ExprId], named: &[(Name, ExprId)], span: Span) -> Res<ExprId> {
         let Some(value) = value else { return Err(error("wrong-argument", span, "`String` takes a value")) };
         let ty = self.ir.ty(value).clone();
         if let Base::Record(record) = ty.base {

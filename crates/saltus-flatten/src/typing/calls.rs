@@ -93,7 +93,7 @@ impl<'a> Flattener<'a> {
         let inst = self.class_inst(class)?;
         self.elaborate(inst)?;
         match self.insts[inst].builtin {
-            Some(BuiltinClass::String) => return self.to_string_call(cx, args, span).map(|e| vec![e]),
+            Some(BuiltinClass::String) => return self.string_call(cx, args, span).map(|e| vec![e]),
             Some(BuiltinClass::Integer) => return self.builtin_call(cx, Name::new("Integer"), args, span),
             Some(BuiltinClass::Clock) => return self.builtin_call(cx, Name::new("Clock"), args, span),
             Some(BuiltinClass::Enum(id)) => {

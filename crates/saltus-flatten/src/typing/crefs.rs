@@ -260,7 +260,6 @@ impl<'a> Flattener<'a> {
     }
 
     /// The member `name` of each of `owners`, which have the shape `dims`, with subscripts on the member.
-    #[expect(clippy::too_many_arguments, reason = "the state of a reference half-way")]
     fn members(
         &mut self,
         cx: Cx<'_>,
@@ -348,7 +347,6 @@ impl<'a> Flattener<'a> {
     }
 
     /// Components of builtin type: their variables, or values if constant.
-    #[expect(clippy::too_many_arguments, reason = "the state of a reference half-way")]
     fn leaf(
         &mut self,
         cx: Cx<'_>,

@@ -6,3 +6,4 @@ mod expandable;
 mod overconstrained;
 mod streams;
 mod support;
+mod typing;
