@@ -29,7 +29,8 @@ impl DelayBuffer {
                 return;
             }
             if time == last {
-                if after_event && value != before {
+                // At the very start the last value counts: nothing was before.
+                if self.points.len() > 1 && after_event && value != before {
                     let fresh =
                         self.points.len() < 2 || self.points[self.points.len() - 2].0 < time;
                     if fresh {
@@ -63,8 +64,7 @@ impl DelayBuffer {
             return current;
         }
         if t <= first {
-            // At the first instant itself the right-hand side counts if it jumped there.
-            return if t == first { self.right_of(0) } else { start };
+            return start;
         }
         // Last point with time ≤ t: at a jump this is its right side.
         let i = self.points.partition_point(|p| p.0 <= t) - 1;
@@ -96,13 +96,6 @@ impl DelayBuffer {
         y0 + (y1 - y0) * (3.0 * s2 - 2.0 * s3)
             + h * slope_left * (s3 - 2.0 * s2 + s)
             + h * slope_right * (s3 - s2)
-    }
-
-    fn right_of(&self, i: usize) -> f64 {
-        match self.points.get(i + 1) {
-            Some(&(t, y)) if t == self.points[i].0 => y,
-            _ => self.points[i].1,
-        }
     }
 
     /// The next time after `now` at which a jump of the past comes out, for a constant delay.

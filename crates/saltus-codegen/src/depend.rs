@@ -3,8 +3,8 @@
 use crate::layout::Layout;
 use rustc_hash::FxHashSet;
 use saltus_ir::flat::FlatModel;
-use saltus_ir::{Builtin, Expr, ExprId, VarId};
-use saltus_structure::{Step, StructuredSystem};
+use saltus_ir::{Builtin, Expr, ExprId, Id, VarId};
+use saltus_structure::{Role, Step, StructuredSystem};
 
 /// Variables whose current value the expression reads (`pre` does not count), each once.
 pub(crate) fn reads(flat: &FlatModel, root: ExprId, out: &mut Vec<VarId>) {
@@ -34,6 +34,31 @@ pub(crate) fn reads(flat: &FlatModel, root: ExprId, out: &mut Vec<VarId>) {
             _ => flat.ir.for_each_child(e, |c| stack.push(c)),
         }
     }
+}
+
+/// Whether the expression can change between events.
+pub(crate) fn moves(system: &StructuredSystem, e: ExprId) -> bool {
+    let mut read = Vec::new();
+    reads(&system.flat, e, &mut read);
+    let mut stack = vec![e];
+    let mut seen = FxHashSet::default();
+    while let Some(e) = stack.pop() {
+        if matches!(system.flat.ir.expr(e), Expr::Time) {
+            return true;
+        }
+        system.flat.ir.for_each_child(e, |c| {
+            if seen.insert(c) {
+                stack.push(c);
+            }
+        });
+    }
+    read.iter().any(|v| {
+        let fixed = matches!(
+            system.roles[v.index()],
+            Role::Constant | Role::Parameter | Role::Discrete | Role::Relation
+        );
+        !fixed
+    })
 }
 
 /// A set of small numbers.

@@ -315,17 +315,18 @@ impl Instance for CompiledInstance {
     }
 
     fn step_size_max(&self, values: &Values) -> f64 {
-        if self.system.program.n_delays == 0 {
+        let moves = &self.system.program.delay_moves;
+        if !moves.contains(&true) {
             return f64::INFINITY;
         }
         let mut work = self.system.work.borrow_mut();
         let Ok(numbers) = self.delay_numbers(&mut work, values) else {
             return f64::INFINITY;
         };
-        numbers
-            .chunks(3)
-            .map(|c| c[1])
-            .filter(|d| *d > 0.0)
+        let times = numbers.chunks(3).map(|c| c[1]).zip(moves);
+        times
+            .filter(|(d, moves)| **moves && *d > 0.0)
+            .map(|(d, _)| d)
             .fold(f64::INFINITY, f64::min)
     }
 }

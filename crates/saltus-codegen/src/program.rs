@@ -42,6 +42,8 @@ pub(crate) struct Program {
     pub(crate) time_events: Vec<TimeSource>,
     pub(crate) delay_tape: Tape,
     pub(crate) n_delays: usize,
+    /// Delays of something that moves between events: they bound the step size.
+    pub(crate) delay_moves: Vec<bool>,
     pub(crate) n_asserts: usize,
     pub(crate) notes: Vec<InitialNote>,
     pub(crate) unset_enums: Vec<Slot>,
@@ -230,6 +232,11 @@ pub(crate) fn build(
         return Err(errors);
     }
     info.sites = sites.infos;
+    let delay_moves = system
+        .delays
+        .iter()
+        .map(|d| depend::moves(&system, d.expr))
+        .collect();
     let n_delays = system.delays.len();
     let n_asserts = system.event.len() + system.initial.len();
     Ok(Program {
@@ -254,6 +261,7 @@ pub(crate) fn build(
         time_events,
         delay_tape,
         n_delays,
+        delay_moves,
         n_asserts,
         notes,
         unset_enums,
@@ -583,7 +591,11 @@ impl<'a> Builder<'a> {
             lower.set_site(site);
             let result = lower.out(c.function, i);
             self.check(c.origin, || expr_text(flat, c.function), result);
+            let nominal = (flat.ir.variables_of(c.function).into_iter())
+                .filter_map(|v| flat.ir.as_number(flat.variables[v].nominal?))
+                .fold(1.0, |a: f64, b| a.max(b.abs()));
             infos.push(CrossingInfo {
+                nominal,
                 relation: self.layout.slot(c.relation),
                 rising: c.rising,
                 closed: c.closed,

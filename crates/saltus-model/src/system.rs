@@ -128,6 +128,8 @@ pub struct CrossingInfo {
     /// True if the relation holds at r = 0 (`>=`, `<=`).
     pub closed: bool,
     pub class: CrossingClass,
+    /// Magnitude of the operands: values far below it are round-off.
+    pub nominal: f64,
     pub site: Site,
     /// The relation in model terms, `x < 0`.
     pub text: String,

@@ -22,7 +22,7 @@ use crate::restart::{must_restart, settle};
 use crate::watch::Watch;
 use saltus_model::{Fault, Instance, Site, System, Values};
 use saltus_solve::roots::Change;
-use saltus_solve::scale::{DENSE_EVENTS_ULPS, time_resolution};
+use saltus_solve::scale::{CROSSING_NOISE_REL, nominal_magnitude, DENSE_EVENTS_ULPS, time_resolution};
 use saltus_solve::{
     Accuracy, Guess, Integrator, Isolation, Located, SolveError, StepError, StepLimits, Tolerances,
     first_crossing,
@@ -158,7 +158,7 @@ impl<'a, I: Instance> Run<'a, I> {
         Run {
             tolerances,
             integrator: new_integrator(instance, options, tolerances, &values),
-            isolation: Isolation::new(n_crossings),
+            isolation: new_isolation(system),
             truth: vec![false; n_crossings],
             watch: Watch::new(options.stop_time - options.start_time, n_crossings),
             grid: Grid::new(options),
@@ -700,7 +700,7 @@ impl<'a, I: Instance> Run<'a, I> {
         self.absorb_integrator_statistics();
         self.integrator =
             new_integrator(self.instance, self.options, self.tolerances, &self.values);
-        self.isolation = Isolation::new(n_crossings);
+        self.isolation = new_isolation(self.instance.system(&self.values));
         self.evaluations_seen = 0;
         self.truth = vec![false; n_crossings];
         self.watch.reset_crossings(n_crossings);
@@ -877,6 +877,15 @@ impl<'a, I: Instance> Run<'a, I> {
         statistics.seconds_simulate = elapsed(self.environment, self.seconds_initialised);
         self.summary
     }
+}
+
+/// Work space for the crossing functions of a mode, with the magnitudes below which their signs are round-off.
+fn new_isolation<S: System>(system: &S) -> Isolation {
+    let mut isolation = Isolation::new(system.crossings().len());
+    for (noise, crossing) in isolation.noise.iter_mut().zip(system.crossings()) {
+        *noise = CROSSING_NOISE_REL * nominal_magnitude(crossing.nominal);
+    }
+    isolation
 }
 
 fn new_integrator<I: Instance>(

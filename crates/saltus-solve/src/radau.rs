@@ -620,6 +620,11 @@ impl Radau {
         }
     }
 
+    /// Plans the size of the next step.
+    pub fn set_step_size(&mut self, step_size: f64) {
+        self.step_size_next = step_size;
+    }
+
     pub fn time(&self) -> f64 {
         self.t
     }

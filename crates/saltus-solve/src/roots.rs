@@ -20,8 +20,9 @@ use crate::scale::{DENSE_EVENTS_ULPS, EPS, TOUCH_ULPS, time_resolution};
 const DEPTH_MAX: u32 = 32;
 /// Evaluations of one location. Bisection alone needs at most 53 on a bracket of one exponent.
 const LOCATION_MAX: u32 = 200;
-/// A function whose smallest of three values exceeds this multiple of their range has no root between them.
-const FAR_FACTOR: f64 = 1.0;
+/// A function whose smallest of three values exceeds this multiple of their range has no root between them, unless it is a
+/// polynomial (then five values decide, which cost nothing).
+const FAR_FACTOR: f64 = 5.0;
 /// Part of the fourth difference by which a function that is not affine may leave its polynomial's hull.
 const HULL_MARGIN: f64 = 0.1;
 /// Changes within this many units of time resolution are one event.
@@ -91,6 +92,10 @@ pub struct Isolation {
     /// Values at the end of the interval searched last.
     end: Vec<f64>,
     end_time: Option<f64>,
+    /// Below this magnitude the sign of function i is round-off; zero: never.
+    pub noise: Vec<f64>,
+    /// Functions that are zero but for round-off over the interval being searched.
+    quiet: Vec<bool>,
     pub touches: Vec<Touch>,
     pub evaluations: u64,
 }
@@ -100,6 +105,8 @@ impl Isolation {
         Isolation {
             scale: vec![0.0; n_functions],
             end: vec![0.0; n_functions],
+            noise: vec![0.0; n_functions],
+            quiet: vec![false; n_functions],
             ..Isolation::default()
         }
     }
@@ -153,6 +160,12 @@ pub fn first_crossing<F: CrossingFunctions>(
     } else {
         search.at(t_a)?
     };
+    let t_m = t_a + 0.5 * (t_b - t_a);
+    search.isolation.quiet.fill(false);
+    let mut m = search.at(t_m)?;
+    let mut b = search.at(t_b)?;
+    let mut a = a;
+    search.set_quiet(&mut a, &mut m, &mut b);
     if search.any_changed(&a) {
         // The relation does not fit its function although no event is due: one has to happen at once, but time must advance.
         let t_right = (t_a + time_resolution(t_a, t_b - t_a)).min(t_b);
@@ -162,13 +175,11 @@ pub fn first_crossing<F: CrossingFunctions>(
             located = search.located(t_a, &a, t_right, &a);
         }
         search.isolation.end_time = None;
-        search.isolation.put(a);
-        search.isolation.put(right);
+        for buffer in [a, m, b, right] {
+            search.isolation.put(buffer);
+        }
         return Ok(Some(located));
     }
-    let t_m = t_a + 0.5 * (t_b - t_a);
-    let m = search.at(t_m)?;
-    let b = search.at(t_b)?;
     for i in 0..n {
         search.isolation.scale[i] = a[i].abs().max(m[i].abs()).max(b[i].abs());
     }
@@ -218,7 +229,44 @@ impl<F: CrossingFunctions> Search<'_, F> {
         let mut out = self.isolation.take(self.n);
         self.isolation.evaluations += 1;
         self.functions.evaluate(t, &mut out)?;
+        for i in 0..self.n {
+            if self.isolation.quiet[i] {
+                out[i] = self.held(i, out[i]);
+            }
+        }
         Ok(out)
+    }
+
+    /// The value with the sign that the relation holds.
+    fn held(&self, i: usize, r: f64) -> f64 {
+        if !self.changed(i, r) {
+            r
+        } else if r == 0.0 {
+            if self.rules[i].rising == self.truth[i] { f64::MIN_POSITIVE } else { -f64::MIN_POSITIVE }
+        } else {
+            -r
+        }
+    }
+
+    /// Functions that are round-off at the three points count as holding what they hold. One that starts on the wrong side by
+    /// round-off and is on the right one afterwards has not changed either.
+    fn set_quiet(&mut self, a: &mut [f64], m: &mut [f64], b: &mut [f64]) {
+        for i in 0..self.n {
+            let noise = self.isolation.noise[i];
+            if a[i].abs() > noise {
+                continue;
+            }
+            if m[i].abs() <= noise && b[i].abs() <= noise {
+                self.isolation.quiet[i] = noise > 0.0;
+                if noise > 0.0 {
+                    a[i] = self.held(i, a[i]);
+                    m[i] = self.held(i, m[i]);
+                    b[i] = self.held(i, b[i]);
+                }
+            } else if noise > 0.0 && !self.changed(i, m[i]) && !self.changed(i, b[i]) {
+                a[i] = self.held(i, a[i]);
+            }
+        }
     }
 
     fn changed(&self, i: usize, r: f64) -> bool {
@@ -298,6 +346,7 @@ impl<F: CrossingFunctions> Search<'_, F> {
             !self.changed(i, a[i])
                 && !self.changed(i, m[i])
                 && !self.changed(i, b[i])
+                && !(self.functions.is_affine(i) && low != high)
                 && (low == high
                     || low.abs().min(high.abs()) > FAR_FACTOR * (high - low) && low * high > 0.0)
         })

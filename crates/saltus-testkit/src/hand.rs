@@ -149,6 +149,7 @@ impl Layout {
         let relation = self.slot(text, SlotRole::Relation, 0.0);
         let site = self.info.slots[relation.index()].site;
         self.crossings.push(CrossingInfo {
+            nominal: 1.0,
             relation,
             rising,
             closed,

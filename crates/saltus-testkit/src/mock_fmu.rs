@@ -79,7 +79,7 @@ impl Component for BallComponent {
 
     fn new_discrete_states(&mut self) -> bool {
         let mut changed = false;
-        if self.x[0] < 0.0 && self.x[1] < 0.0 {
+        if self.x[0] <= 0.0 && self.x[1] < 0.0 {
             self.x[1] *= -0.85;
             changed = true;
         }

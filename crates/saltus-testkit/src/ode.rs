@@ -136,6 +136,7 @@ pub struct OdeProblem<F, G, R> {
     name: String,
     states: Vec<(String, f64)>,
     discrete: Vec<(String, f64)>,
+    discrete_feeds: bool,
     relations: Vec<Crossing>,
     sampling: Option<Sampling>,
     pattern: Option<Vec<Vec<u32>>>,
@@ -158,6 +159,7 @@ impl<F: Fn(&At<'_>, &mut [f64])> OdeProblem<F, NoCrossings, NoJumps> {
                 .map(|(name, start)| ((*name).to_owned(), *start))
                 .collect(),
             discrete: Vec::new(),
+            discrete_feeds: true,
             relations: Vec::new(),
             sampling: None,
             pattern: None,
@@ -177,6 +179,12 @@ impl<F, G, R> OdeProblem<F, G, R> {
         self
     }
 
+    /// The derivatives do not depend on the discrete variables.
+    pub fn discrete_observed(mut self) -> Self {
+        self.discrete_feeds = false;
+        self
+    }
+
     pub fn crossings<H: Fn(&At<'_>, &mut [f64])>(
         self,
         relations: &[Crossing],
@@ -186,6 +194,7 @@ impl<F, G, R> OdeProblem<F, G, R> {
             name: self.name,
             states: self.states,
             discrete: self.discrete,
+            discrete_feeds: self.discrete_feeds,
             relations: relations.to_vec(),
             sampling: self.sampling,
             pattern: self.pattern,
@@ -201,6 +210,7 @@ impl<F, G, R> OdeProblem<F, G, R> {
             name: self.name,
             states: self.states,
             discrete: self.discrete,
+            discrete_feeds: self.discrete_feeds,
             relations: self.relations,
             sampling: self.sampling,
             pattern: self.pattern,
@@ -242,7 +252,10 @@ where
             layout.add_state(value, derivative);
         }
         for (name, start) in &self.discrete {
-            layout.slot(name, SlotRole::Discrete, *start);
+            let slot = layout.slot(name, SlotRole::Discrete, *start);
+            if !self.discrete_feeds {
+                layout.does_not_feed(slot);
+            }
         }
         for crossing in &self.relations {
             let slot = layout.relation(

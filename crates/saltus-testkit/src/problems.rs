@@ -92,6 +92,7 @@ pub fn hysteresis_limiter() -> impl Model {
         dx[1] = -at.x[0];
     })
     .discrete(&[("y", 1.0)])
+    .discrete_observed()
     .crossings(
         &[
             Crossing::below("x < -1").affine().observed(),

@@ -55,9 +55,7 @@ fn a_ball_that_falls_through_its_zeno_point_is_an_error() {
 
 #[test]
 fn a_ball_with_logic_for_its_rest_comes_to_rest() {
-    let (result, memory) = try_run(&flying_ball(), &options(5.0, 1e-8, SolverName::Dopri5));
-    for e in memory.events.iter().rev().take(12).rev() { println!("{:?}", e); }
-    result.unwrap();
+    let (_, memory) = run(&flying_ball(), &options(5.0, 1e-8, SolverName::Dopri5));
     // Zeno at t1 (1 + e)/(1 - e), e = 0.7, t1 = sqrt(2/9.81).
     let zeno = (2.0f64 / 9.81).sqrt() * 1.7 / 0.3;
     let last = *memory.times(EventKind::State).last().expect("bounces");
@@ -183,7 +181,6 @@ fn delay_follows_the_method_of_steps() {
 #[test]
 fn mock_fmu_bounces_and_toggles() {
     let (summary, memory) = run(&adapt(BallComponent::default()), &options(5.528, 1e-10, SolverName::Dopri5));
-    for e in memory.events.iter().take(6) { println!("{:?}", e); }
     let expected: Vec<f64> = (1..=30).map(restitution_ball_time).collect();
     assert_times(&memory.times(EventKind::State), &expected, 2e-13);
     assert_eq!(memory.times(EventKind::Time), [1.0, 2.0, 3.0, 4.0, 5.0]);

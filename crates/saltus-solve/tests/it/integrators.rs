@@ -1,0 +1,253 @@
+//! Order of the methods and of their interpolants, exactness for polynomials, landing, fault recovery.
+
+use saltus_solve::{
+    Dopri5, Integrator, Problem, Radau, SolveError, SolverName, StepError, StepLimits, Tolerances,
+};
+
+struct Ode<F> {
+    n: usize,
+    f: F,
+}
+
+impl<F: FnMut(f64, &[f64], &mut [f64]) -> Result<(), SolveError>> Problem for Ode<F> {
+    fn n_states(&self) -> usize {
+        self.n
+    }
+
+    fn derivatives(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), SolveError> {
+        (self.f)(t, x, dx)
+    }
+}
+
+fn ode<F: FnMut(f64, &[f64], &mut [f64])>(n: usize, mut f: F) -> impl Problem {
+    Ode { n, f: move |t, x: &[f64], dx: &mut [f64]| -> Result<(), SolveError> {
+        f(t, x, dx);
+        Ok(())
+    } }
+}
+
+/// x' = x cos t, x = exp(sin t).
+fn growth() -> impl Problem {
+    ode(1, |t, x, dx| dx[0] = x[0] * t.cos())
+}
+
+fn exact(t: f64) -> f64 {
+    t.sin().exp()
+}
+
+/// x'' = -x: linear and autonomous, so that the simplified Newton iteration of the implicit method is exact after one step.
+fn oscillator() -> impl Problem {
+    ode(2, |_, x, dx| {
+        dx[0] = x[1];
+        dx[1] = -x[0];
+    })
+}
+
+/// Tolerances that accept every step and leave the step size to the limits.
+const LOOSE: Tolerances = Tolerances { rel: 1.0, abs: 1.0 };
+
+fn begin(solver: SolverName, t: f64, problem: &mut impl Problem) -> Integrator {
+    let mut integrator = Integrator::new(solver, LOOSE, &[1e3, 1e3]);
+    let limits = StepLimits { time_end: t + 100.0, step_size_max: 100.0 };
+    integrator.begin(problem, t, &[t.cos(), -t.sin()], limits).expect("starts");
+    integrator
+}
+
+/// Error at t = 4 after steps of equal size.
+fn global_error(solver: SolverName, steps: u32) -> f64 {
+    let mut problem = oscillator();
+    let mut integrator = begin(solver, 0.0, &mut problem);
+    for k in 1..=steps {
+        integrator.step_whole(&mut problem, 4.0 * f64::from(k) / f64::from(steps)).expect("steps");
+    }
+    assert_eq!(integrator.statistics().steps, u64::from(steps));
+    (integrator.state()[0] - 4.0f64.cos()).hypot(integrator.state()[1] + 4.0f64.sin())
+}
+
+/// Largest error of the interpolant inside one step from the exact solution.
+fn interpolation_error(solver: SolverName, h: f64) -> f64 {
+    let mut problem = oscillator();
+    let t = 0.3;
+    let mut integrator = begin(solver, t, &mut problem);
+    integrator.step_whole(&mut problem, t + h).expect("one step");
+    let mut x = [0.0; 2];
+    (1..20).fold(0.0, |worst: f64, k| {
+        let t = t + f64::from(k) / 20.0 * h;
+        integrator.interpolate(t, &mut x);
+        worst.max((x[0] - t.cos()).hypot(x[1] + t.sin()))
+    })
+}
+
+fn measured_order(coarse: f64, fine: f64) -> f64 {
+    (coarse / fine).log2()
+}
+
+#[test]
+fn measured_order_is_the_theory() {
+    for (solver, steps) in [(SolverName::Dopri5, 40), (SolverName::Radau, 16)] {
+        let found = measured_order(global_error(solver, steps), global_error(solver, 2 * steps));
+        assert!((found - 5.0).abs() < 0.2, "{solver:?}: {found}");
+    }
+}
+
+#[test]
+fn dense_output_has_its_order() {
+    // Local error: one power more than the order of the interpolant, 4 for DOPRI5 and 3 for the collocation polynomial.
+    for (solver, power, h) in [(SolverName::Dopri5, 5.0, 0.1), (SolverName::Radau, 4.0, 0.1)] {
+        let found = measured_order(interpolation_error(solver, h), interpolation_error(solver, 0.5 * h));
+        assert!((found - power).abs() < 0.2, "{solver:?}: {found}");
+    }
+}
+
+/// One step over (0, 1) of x' = (d) t^(d-1), x = t^d.
+fn polynomial_error(solver: SolverName, degree: i32) -> f64 {
+    let mut integrator = Integrator::new(solver, Tolerances { rel: 1e-13, abs: 1e-13 }, &[1e16]);
+    let mut problem = ode(1, move |t, _, dx| dx[0] = f64::from(degree) * t.powi(degree - 1));
+    let limits = StepLimits { time_end: 1.0, step_size_max: 1.0 };
+    integrator.begin(&mut problem, 0.0, &[0.0], limits).expect("starts");
+    integrator.step_whole(&mut problem, 1.0).expect("one step");
+    assert_eq!(integrator.time(), 1.0);
+    (integrator.state()[0] - 1.0).abs()
+}
+
+#[test]
+fn exact_for_polynomials_of_the_order_and_not_beyond() {
+    for solver in [SolverName::Dopri5, SolverName::Radau] {
+        for degree in 1..=5 {
+            assert!(polynomial_error(solver, degree) < 1e-14, "{solver:?} {degree}");
+        }
+        assert!(polynomial_error(solver, 6) > 1e-5, "{solver:?}");
+    }
+}
+
+#[test]
+fn steps_land_on_their_limit_without_slivers() {
+    for solver in [SolverName::Dopri5, SolverName::Radau] {
+        let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), &[1.0]);
+        let mut problem = growth();
+        let mut limits = StepLimits { time_end: 0.1, step_size_max: 0.5 };
+        integrator.begin(&mut problem, 0.0, &[1.0], limits).expect("starts");
+        let mut sizes = Vec::new();
+        for k in 1..=30 {
+            limits.time_end = f64::from(k) * 0.1;
+            while integrator.time() < limits.time_end {
+                integrator.step(&mut problem, limits).expect("steps");
+                sizes.push(integrator.step_size());
+            }
+            assert_eq!(integrator.time(), f64::from(k) * 0.1);
+        }
+        let small = sizes.iter().skip(10).filter(|h| **h < 0.02).count();
+        assert_eq!(small, 0, "{solver:?} {sizes:?}");
+    }
+}
+
+#[test]
+fn a_recoverable_fault_shrinks_the_step_and_a_wall_is_reported_with_its_cause() {
+    for solver in [SolverName::Dopri5, SolverName::Radau] {
+        let slot = saltus_model::Slot(4);
+        let mut problem = Ode {
+            n: 1,
+            f: |t: f64, _: &[f64], dx: &mut [f64]| {
+                dx[0] = 1.0;
+                if t > 0.5 { Err(SolveError::NonFinite { slot }) } else { Ok(()) }
+            },
+        };
+        let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), &[1.0]);
+        let limits = StepLimits { time_end: 1.0, step_size_max: 1.0 };
+        integrator.begin(&mut problem, 0.0, &[0.0], limits).expect("starts");
+        let error = loop {
+            if let Err(error) = integrator.step(&mut problem, limits) {
+                break error;
+            }
+        };
+        let StepError::TooSmall { time, cause, .. } = error else { panic!("{error:?}") };
+        assert!((time - 0.5).abs() < 1e-13, "{solver:?} {time}");
+        assert_eq!(cause.as_deref(), Some(&SolveError::NonFinite { slot }));
+    }
+}
+
+#[test]
+fn stiff_decay_costs_radau_few_steps_and_stays_bounded() {
+    let mut integrator = Integrator::new(SolverName::Radau, Tolerances::new(1e-6), &[1.0]);
+    let mut problem = ode(1, |t, x, dx| dx[0] = -1e6 * (x[0] - t.cos()));
+    let limits = StepLimits { time_end: 10.0, step_size_max: 10.0 };
+    integrator.begin(&mut problem, 0.0, &[2.0], limits).expect("starts");
+    while integrator.time() < 10.0 {
+        integrator.step(&mut problem, limits).expect("steps");
+    }
+    assert!((integrator.state()[0] - 10.0f64.cos()).abs() < 1e-5);
+    assert!(integrator.statistics().steps < 100, "{:?}", integrator.statistics());
+}
+
+#[test]
+fn restarts_from_interpolated_values_stay_bounded_when_stiff() {
+    // λh = -1e6 at every restart, 1e4 restarts from inside the step.
+    let mut integrator = Integrator::new(SolverName::Radau, Tolerances::new(1e-4), &[1.0]);
+    let lambda = 1e6;
+    let mut problem = ode(1, move |_, x, dx| dx[0] = -lambda * x[0]);
+    let (mut t, mut x) = (0.0, [1.0]);
+    for _ in 0..10_000 {
+        let limits = StepLimits { time_end: t + 1.0, step_size_max: 1.0 };
+        integrator.begin(&mut problem, t, &x, limits).expect("starts");
+        integrator.step_whole(&mut problem, t + 1.0).expect("steps");
+        t += 0.7;
+        integrator.interpolate(t.min(integrator.time()), &mut x);
+        t = t.min(integrator.time());
+        assert!(x[0].abs() <= 1.0);
+    }
+}
+
+#[test]
+fn columns_that_share_no_row_are_differenced_together() {
+    struct Chain(Vec<Vec<u32>>);
+    impl Problem for Chain {
+        fn n_states(&self) -> usize {
+            self.0.len()
+        }
+        fn derivatives(&mut self, _: f64, x: &[f64], dx: &mut [f64]) -> Result<(), SolveError> {
+            let n = x.len();
+            for i in 0..n {
+                let left = if i > 0 { x[i - 1] } else { 1.0 };
+                let right = if i + 1 < n { x[i + 1] } else { 0.0 };
+                dx[i] = 1e4 * (left - 2.0 * x[i] + right);
+            }
+            Ok(())
+        }
+        fn pattern(&self) -> Option<&[Vec<u32>]> {
+            Some(&self.0)
+        }
+    }
+    let n = 40u32;
+    let mut problem = Chain((0..n).map(|i| (i.saturating_sub(1)..=(i + 1).min(n - 1)).collect()).collect());
+    let mut integrator = Integrator::new(SolverName::Radau, Tolerances::new(1e-6), &vec![1.0; n as usize]);
+    let limits = StepLimits { time_end: 1.0, step_size_max: 1.0 };
+    integrator.begin(&mut problem, 0.0, &vec![0.0; n as usize], limits).expect("starts");
+    while integrator.time() < 1.0 {
+        integrator.step(&mut problem, limits).expect("steps");
+    }
+    for (i, x) in integrator.state().iter().enumerate() {
+        let exact = 1.0 - (i as f64 + 1.0) / (f64::from(n) + 1.0);
+        assert!((x - exact).abs() < 1e-5, "{i}: {x} {exact}");
+    }
+    let statistics = integrator.statistics();
+    let per_jacobian = 4;
+    assert!(statistics.rhs_evaluations < 12 * (statistics.steps + statistics.steps_rejected) + per_jacobian * statistics.jacobians);
+}
+
+#[test]
+fn methods_can_be_used_alone() {
+    let mut problem = growth();
+    let limits = StepLimits { time_end: 1.0, step_size_max: 1.0 };
+    let mut explicit = Dopri5::new(Tolerances::new(1e-8), &[1.0]);
+    explicit.begin(&mut problem, 0.0, &[1.0], limits).expect("starts");
+    let mut implicit = Radau::new(Tolerances::new(1e-8), &[1.0]);
+    implicit.begin(&mut problem, 0.0, &[1.0], limits).expect("starts");
+    while explicit.time() < 1.0 {
+        explicit.step(&mut problem, limits).expect("steps");
+    }
+    while implicit.time() < 1.0 {
+        implicit.step(&mut problem, limits).expect("steps");
+    }
+    assert!((explicit.state()[0] - exact(1.0)).abs() < 1e-7);
+    assert!((implicit.state()[0] - exact(1.0)).abs() < 1e-7);
+}

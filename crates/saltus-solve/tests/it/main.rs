@@ -1,0 +1,5 @@
+//! All integration tests of the crate, one binary.
+
+mod integrators;
+mod linear;
+mod roots;
