@@ -31,7 +31,16 @@ fn example(page: &str) -> Option<&str> {
 }
 
 /// Codes whose example cannot trigger them yet, each with the reason.
-const NOT_YET: &[(&str, &str)] = &[];
+const NOT_YET: &[(&str, &str)] = &[
+    // FIXME: reported as external-function-failed when the function is first called.
+    ("external-function-missing", "found at run time"),
+    // FIXME: reported as newton-failed `during initialisation`.
+    ("initialization-failed", "no code of its own"),
+    // FIXME: reported as assertion-failed.
+    ("overdetermined-initialization", "no code of its own"),
+    // FIXME: reported as unsupported-feature.
+    ("clocked-when", "clocked when-clauses are refused before"),
+];
 
 #[test]
 fn every_example_triggers_its_code() {
