@@ -248,10 +248,7 @@ impl Dopri5 {
             problem.derivatives(t, &self.stage, &mut rest[0])?;
         }
         for i in 0..self.x.len() {
-            let mut sum = B[0] * self.k[0][i];
-            for s in 2..6 {
-                sum += B[s] * self.k[s][i];
-            }
+            let sum = combine(&B, &self.k, i);
             self.x_new[i] = self.x[i] + h * sum;
         }
         self.statistics.rhs_evaluations += 1;
@@ -265,10 +262,7 @@ impl Dopri5 {
         }
         let mut sum = 0.0;
         for i in 0..n {
-            let mut e = E[0] * self.k[0][i];
-            for s in 2..7 {
-                e += E[s] * self.k[s][i];
-            }
+            let e = combine(&E, &self.k, i);
             let size = self.x[i].abs().max(self.x_new[i].abs());
             let scaled = h * e / self.tolerances.weight(size, self.nominal[i]);
             sum += scaled * scaled;
@@ -278,7 +272,7 @@ impl Dopri5 {
 
     fn worst_state(&self) -> Option<usize> {
         let size = |i: usize| {
-            let e: f64 = (0..7).map(|s| E[s] * self.k[s][i]).sum();
+            let e = combine(&E, &self.k, i);
             e.abs() / self.tolerances.weight(self.x[i], self.nominal[i])
         };
         (0..self.x.len()).max_by(|&a, &b| size(a).total_cmp(&size(b)))
@@ -294,10 +288,7 @@ impl Dopri5 {
             self.dense[1][i] = difference;
             self.dense[2][i] = bspl;
             self.dense[3][i] = difference - h * self.k[6][i] - bspl;
-            let mut sum = D[0] * self.k[0][i];
-            for s in 2..7 {
-                sum += D[s] * self.k[s][i];
-            }
+            let sum = combine(&D, &self.k, i);
             self.dense[4][i] = h * sum;
         }
         self.t_old = self.t;
@@ -385,4 +376,13 @@ impl Dopri5 {
     pub fn weighted_norm(&self, v: &[f64]) -> f64 {
         rms(v, &self.weights)
     }
+}
+
+/// Σ c_s k_s for component `i`; the weights of k2 are zero.
+fn combine(c: &[f64], k: &[Vec<f64>; 7], i: usize) -> f64 {
+    let mut sum = c[0] * k[0][i];
+    for (c, k) in c.iter().zip(k).skip(2) {
+        sum += c * k[i];
+    }
+    sum
 }

@@ -419,8 +419,7 @@ impl<S: System> MixedSolve<'_, S> {
             // Other discrete values change only because a relation does.
             let Some(k) = crossing else { continue };
             any = true;
-            // The negated form also refuses NaN.
-            if !(self.r[*k].abs() <= RELATION_BAND_REL * size) {
+            if self.r[*k].is_nan() || self.r[*k].abs() > RELATION_BAND_REL * size {
                 return false;
             }
         }

@@ -18,6 +18,8 @@ use crate::scale::{DENSE_EVENTS_ULPS, EPS, TOUCH_ULPS, time_resolution};
 
 /// Halvings of a step; below, a dip that is still not resolved counts as a touch.
 const DEPTH_MAX: u32 = 32;
+/// Evaluations spent on subdividing one step; beyond, what is still not resolved is decided at the ends of its intervals.
+const EVALUATIONS_MAX: u64 = 4096;
 /// Evaluations of one location. Bisection alone needs at most 53 on a bracket of one exponent.
 const LOCATION_MAX: u32 = 200;
 /// A function whose smallest of three values exceeds this multiple of their range has no root between them, unless it is a
@@ -94,8 +96,8 @@ pub struct Isolation {
     end_time: Option<f64>,
     /// Below this magnitude the sign of function i is round-off; zero: never.
     pub noise: Vec<f64>,
-    /// Functions that are zero but for round-off over the interval being searched.
-    quiet: Vec<bool>,
+    /// Functions being located: their values count as they are, however small.
+    exact: Vec<bool>,
     pub touches: Vec<Touch>,
     pub evaluations: u64,
 }
@@ -106,7 +108,7 @@ impl Isolation {
             scale: vec![0.0; n_functions],
             end: vec![0.0; n_functions],
             noise: vec![0.0; n_functions],
-            quiet: vec![false; n_functions],
+            exact: vec![false; n_functions],
             ..Isolation::default()
         }
     }
@@ -152,7 +154,9 @@ pub fn first_crossing<F: CrossingFunctions>(
         n,
         start: t_a,
         width: t_b - t_a,
+        evaluations_end: 0,
     };
+    search.evaluations_end = search.isolation.evaluations + EVALUATIONS_MAX;
     let a = if search.isolation.end_time == Some(t_a) {
         let mut a = search.isolation.take(n);
         a.copy_from_slice(&search.isolation.end);
@@ -161,11 +165,9 @@ pub fn first_crossing<F: CrossingFunctions>(
         search.at(t_a)?
     };
     let t_m = t_a + 0.5 * (t_b - t_a);
-    search.isolation.quiet.fill(false);
-    let mut m = search.at(t_m)?;
-    let mut b = search.at(t_b)?;
-    let mut a = a;
-    search.set_quiet(&mut a, &mut m, &mut b);
+    let m = search.at(t_m)?;
+    let b = search.at(t_b)?;
+    let a = search.without_false_start(a, &m, &b);
     if search.any_changed(&a) {
         // The relation does not fit its function although no event is due: one has to happen at once, but time must advance.
         let t_right = (t_a + time_resolution(t_a, t_b - t_a)).min(t_b);
@@ -213,6 +215,8 @@ struct Search<'a, F> {
     n: usize,
     start: f64,
     width: f64,
+    /// The count of evaluations at which subdivision ends.
+    evaluations_end: u64,
 }
 
 /// What the coefficients say about one interval.
@@ -230,16 +234,16 @@ impl<F: CrossingFunctions> Search<'_, F> {
         self.isolation.evaluations += 1;
         self.functions.evaluate(t, &mut out)?;
         for i in 0..self.n {
-            if self.isolation.quiet[i] {
+            if out[i].abs() <= self.isolation.noise[i] && !self.isolation.exact[i] {
                 out[i] = self.held(i, out[i]);
             }
         }
         Ok(out)
     }
 
-    /// The value with the sign that the relation holds.
+    /// The value of a function that is round-off, with the sign that its relation holds.
     fn held(&self, i: usize, r: f64) -> f64 {
-        if !self.changed(i, r) {
+        if self.isolation.noise[i] == 0.0 || !self.changed(i, r) {
             r
         } else if r == 0.0 {
             if self.rules[i].rising == self.truth[i] { f64::MIN_POSITIVE } else { -f64::MIN_POSITIVE }
@@ -248,25 +252,15 @@ impl<F: CrossingFunctions> Search<'_, F> {
         }
     }
 
-    /// Functions that are round-off at the three points count as holding what they hold. One that starts on the wrong side by
-    /// round-off and is on the right one afterwards has not changed either.
-    fn set_quiet(&mut self, a: &mut [f64], m: &mut [f64], b: &mut [f64]) {
+    /// The values at the start of the interval. One that is round-off has been given the side that its relation holds; if the function
+    /// is on the other side right after, it changes at once.
+    fn without_false_start(&self, mut a: Vec<f64>, m: &[f64], b: &[f64]) -> Vec<f64> {
         for i in 0..self.n {
-            let noise = self.isolation.noise[i];
-            if a[i].abs() > noise {
-                continue;
-            }
-            if m[i].abs() <= noise && b[i].abs() <= noise {
-                self.isolation.quiet[i] = noise > 0.0;
-                if noise > 0.0 {
-                    a[i] = self.held(i, a[i]);
-                    m[i] = self.held(i, m[i]);
-                    b[i] = self.held(i, b[i]);
-                }
-            } else if noise > 0.0 && !self.changed(i, m[i]) && !self.changed(i, b[i]) {
+            if a[i].abs() <= self.isolation.noise[i] && !(self.changed(i, m[i]) && self.changed(i, b[i])) {
                 a[i] = self.held(i, a[i]);
             }
         }
+        a
     }
 
     fn changed(&self, i: usize, r: f64) -> bool {
@@ -306,7 +300,9 @@ impl<F: CrossingFunctions> Search<'_, F> {
             Verdict::None => Ok(None),
             Verdict::Simple => self.locate(t_a, a, t_b, b).map(Some),
             Verdict::Unclear
-                if depth >= DEPTH_MAX || t_b - t_a <= 8.0 * time_resolution(t_b, self.width) =>
+                if depth >= DEPTH_MAX
+                    || self.isolation.evaluations > self.evaluations_end
+                    || t_b - t_a <= 8.0 * time_resolution(t_b, self.width) =>
             {
                 if self.any_changed(b) {
                     self.locate(t_a, a, t_b, b).map(Some)
@@ -358,6 +354,9 @@ impl<F: CrossingFunctions> Search<'_, F> {
             let f = r.map(|values| values[i]);
             let coefficients = bernstein(f);
             let size = f.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            if size <= self.isolation.noise[i] {
+                continue;
+            }
             let fourth = (f[0] - 4.0 * f[1] + 6.0 * f[2] - 4.0 * f[3] + f[4]).abs();
             let margin = if self.functions.is_affine(i) {
                 0.0
@@ -430,6 +429,15 @@ impl<F: CrossingFunctions> Search<'_, F> {
 
     /// Shrinks the bracket to neighbouring floats. No relation has changed at `t_a`, one has at `t_b`.
     fn locate(&mut self, t_a: f64, a: &[f64], t_b: f64, b: &[f64]) -> Result<Located, SolveError> {
+        for (i, r) in b.iter().enumerate() {
+            self.isolation.exact[i] = self.changed(i, *r);
+        }
+        let located = self.locate_exact(t_a, a, t_b, b);
+        self.isolation.exact.fill(false);
+        located
+    }
+
+    fn locate_exact(&mut self, t_a: f64, a: &[f64], t_b: f64, b: &[f64]) -> Result<Located, SolveError> {
         let n = self.n;
         // x1 is the newest point, x2 the end on the other side, x3 the point before.
         let (mut x1, mut x2, mut x3) = (t_b, t_a, t_a);
