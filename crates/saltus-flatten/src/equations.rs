@@ -33,6 +33,9 @@ enum Lowered {
     Call(ExprId, Origin),
 }
 
+/// Variable elements, their dimensions, and whether they belong to an outside connector.
+type BuiltinEnd = (Vec<(InstId, u32)>, Vec<usize>, bool);
+
 /// What one end of a connect refers to.
 enum End {
     Elements { items: Vec<(InstId, u32)>, dims: Vec<usize>, outside: bool },
@@ -833,6 +836,7 @@ impl<'a> Flattener<'a> {
         for (k, part) in r.parts.iter().enumerate() {
             let mut next = Vec::new();
             let mut part_dims: Option<Vec<usize>> = None;
+            let mut variables: Option<(Vec<(InstId, u32)>, bool)> = None;
             for inst in &owners {
                 let part_name = if k == 0 { name } else { part.name.name };
                 if k > 0 && self.insts[*inst].restriction == ast::Restriction::ExpandableConnector {
@@ -847,7 +851,11 @@ impl<'a> Flattener<'a> {
                     Child::Absent => return Ok(End::Absent),
                     Child::One(c) | Child::Outer(c) => {
                         if self.insts[c].builtin.is_some() {
-                            return self.builtin_end(cx, c, part, k + 1 == r.parts.len(), outside || k == 0, r.span);
+                            let is_last = k + 1 == r.parts.len();
+                            let (elements, d, is_outside) = self.builtin_end(cx, c, part, is_last, outside || k == 0, r.span)?;
+                            variables.get_or_insert((Vec::new(), is_outside)).0.extend(elements);
+                            part_dims = Some(d);
+                            continue;
                         }
                         if !part.subscripts.is_empty() {
                             return Err(Box::new(Diagnostic::error("array-size-mismatch", part.name.span, format!("`{part_name}` is not an array"))));
@@ -865,6 +873,9 @@ impl<'a> Flattener<'a> {
                 }
             }
             dims.extend(part_dims.unwrap_or_default());
+            if let Some((items, outside)) = variables {
+                return Ok(End::Elements { items, dims, outside });
+            }
             if k == 0 && let Some(&c) = next.first() {
                 outside = matches!(self.insts[c].restriction, ast::Restriction::Connector | ast::Restriction::ExpandableConnector)
                     && self.insts[c].parent == Some(cx.inst);
@@ -879,14 +890,14 @@ impl<'a> Flattener<'a> {
     }
 
     /// A builtin-typed connector (`RealInput u[3]`) or a variable inside a connector.
-    fn builtin_end(&mut self, cx: Cx<'_>, inst: InstId, part: &'a ast::RefPart, is_last: bool, outside: bool, span: Span) -> Res<End> {
+    fn builtin_end(&mut self, cx: Cx<'_>, inst: InstId, part: &'a ast::RefPart, is_last: bool, outside: bool, span: Span) -> Res<BuiltinEnd> {
         if !is_last {
             return Err(Box::new(Diagnostic::error("unknown-name", span, format!("`{}` has no elements", self.insts[inst].path))));
         }
         let outside = outside && self.insts[inst].parent == Some(cx.inst) || (outside && self.declarer_of_connector(inst) == Some(cx.inst));
         let range = self.var(inst)?;
         let (dims, chosen) = self.select(cx, part, &range.dims)?;
-        Ok(End::Elements { items: chosen.into_iter().map(|k| (inst, k as u32)).collect(), dims, outside })
+        Ok((chosen.into_iter().map(|k| (inst, k as u32)).collect(), dims, outside))
     }
 
     /// The instance that declares the outermost connector around `inst`.
