@@ -8,12 +8,12 @@
 //! A variable of type Clock is a node like a clocked variable. Each set with a clock operator is a clocked partition; the sub-clock
 //! operators are exact relations of period and start between partitions, followed from the clock constructors.
 //!
-//! What remains of the operators: `previous(v)` is `pre(v)`; `sample(u)`, `hold(v)` and the sub-clock operators are their first
-//! argument; `interval()` is the period; `firstTick()` is `pre` of an added variable; `der(x)` with a solver method of fixed
+//! What remains of the operators: `previous(v)` is `pre(v)`; so is `sample(v)`, the value before the tick; `hold(v)` and the
+//! sub-clock operators are their first argument; `interval()` is the period; `firstTick()` is `pre` of an added variable; `der(x)` with a solver method of fixed
 //! step is an added variable with the step as equation.
 //!
 //! Invariant after: partitions are in an order in which a partition that ticks together with another reads only values of
-//! earlier ones. Values read from the continuous part are those before the tick.
+//! earlier ones.
 
 mod infer;
 mod order;
@@ -145,8 +145,7 @@ fn take_clocked_whens(flat: &mut FlatModel) -> Result<Vec<(VarId, VarId)>, Vec<D
     }
 }
 
-/// Gives each non-trivial first argument of a sub-clock operator a variable, and each `hold` inside a `sample` (16.7.1): there the
-/// value before the tick is meant.
+/// Gives each non-trivial first argument of `sample` and of a sub-clock operator a variable (specification 16.7.1).
 fn name_arguments(flat: &mut FlatModel, clocked: &[bool]) {
     let mut added: FxHashMap<ExprId, VarId> = FxHashMap::default();
     let mut k = 0;
@@ -203,23 +202,11 @@ fn name_argument(
             variable_for(flat, added, first, origin)
         }
         Builtin::ClockSample => {
-            let inner = flat.ir.reachable(&[first]);
-            let holds: Vec<ExprId> = inner
-                .iter()
-                .copied()
-                .filter(|&id| matches!(flat.ir.expr(id), Expr::Builtin(Builtin::Hold, _)))
-                .collect();
-            if holds.is_empty() {
+            let at_hand = matches!(flat.ir.expr(first), Expr::Var(_) | Expr::Time);
+            if at_hand || is_fixed(flat, first) {
                 return node;
             }
-            let values: FxHashMap<ExprId, ExprId> = holds
-                .into_iter()
-                .map(|hold| (hold, variable_for(flat, added, hold, origin)))
-                .collect();
-            let new = rewrite(&mut flat.ir, &inner, |_, node, rebuilt| {
-                values.get(&node).copied().unwrap_or(rebuilt)
-            });
-            new.get(&first).copied().unwrap_or(first)
+            variable_for(flat, added, first, origin)
         }
         _ => return node,
     };
@@ -266,7 +253,7 @@ fn is_fixed(flat: &FlatModel, value: ExprId) -> bool {
         })
 }
 
-/// Adds a hidden discrete variable.
+/// Adds a hidden variable; those of partitions are made discrete later.
 fn add_variable(
     flat: &mut FlatModel,
     name: &str,
@@ -278,7 +265,11 @@ fn add_variable(
     flat.variables.push(Variable {
         name,
         base,
-        variability: Variability::Discrete,
+        variability: if base == Base::Real {
+            Variability::Continuous
+        } else {
+            Variability::Discrete
+        },
         causality: Causality::Local,
         protected: true,
         hide_result: true,
@@ -375,6 +366,8 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
             flat.variables[VarId(var as u32)].variability = Variability::Discrete;
         }
     }
+    // The condition of a sub-clock of an event clock, by partition.
+    let mut sub_clocks: FxHashMap<usize, ExprId> = FxHashMap::default();
     for piece in pieces {
         let p = piece.partition;
         let mut equations: Vec<Equation> =
@@ -384,14 +377,64 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
         equations.extend(added_equations);
         variables.extend(added_variables);
         let Partition { timing, origin, .. } = &clocking.partitions[p];
+        let clock = match (&timing.kind, timing.every) {
+            (&ClockKind::Event { condition }, Some((every, from))) => {
+                let known = sub_clocks.get(&p).copied();
+                let condition =
+                    known.unwrap_or_else(|| count_ticks(flat, condition, every, from, *origin));
+                sub_clocks.insert(p, condition);
+                ClockKind::Event { condition }
+            }
+            (kind, _) => kind.clone(),
+        };
         flat.partitions.push(ClockedPartition {
-            clock: timing.kind.clone(),
+            clock,
             variables,
             equations,
             origin: *origin,
         });
     }
     check_left_over(flat, clocking)
+}
+
+/// Adds a partition that counts the ticks of an event clock. Returns the condition that becomes true at every so many of them: it
+/// rises with the condition of the event clock, which is false between ticks.
+fn count_ticks(
+    flat: &mut FlatModel,
+    condition: ExprId,
+    every: i64,
+    from: i64,
+    origin: Origin,
+) -> ExprId {
+    let before = flat.ir.integer(-1);
+    let ticks = add_variable(flat, "$ticks", Base::Integer, Some(before), origin);
+    let is_tick = add_variable(flat, "$isTick", Base::Boolean, None, origin);
+    let ir = &mut flat.ir;
+    let [one, zero, every, from] = [1, 0, every, from].map(|value| ir.integer(value));
+    let count = ir.add_scalar(Expr::Var(ticks), Base::Integer);
+    let last = ir.add_scalar(
+        Expr::Builtin(Builtin::Pre, Box::new([count])),
+        Base::Integer,
+    );
+    let next = ir.add_scalar(Expr::Binary(BinaryOp::Add, last, one), Base::Integer);
+    let started = ir.add_scalar(Expr::Binary(BinaryOp::Ge, count, from), Base::Boolean);
+    let since = ir.add_scalar(Expr::Binary(BinaryOp::Sub, count, from), Base::Integer);
+    let rest = ir.add_scalar(
+        Expr::Builtin(Builtin::Mod, Box::new([since, every])),
+        Base::Integer,
+    );
+    let due = ir.add_scalar(Expr::Binary(BinaryOp::Eq, rest, zero), Base::Boolean);
+    let now = ir.add_scalar(Expr::Binary(BinaryOp::And, started, due), Base::Boolean);
+    let flag = ir.add_scalar(Expr::Var(is_tick), Base::Boolean);
+    let equation = |lhs, rhs| Equation { lhs, rhs, origin };
+    flat.partitions.push(ClockedPartition {
+        clock: ClockKind::Event { condition },
+        variables: vec![ticks, is_tick],
+        equations: vec![equation(count, next), equation(flag, now)],
+        origin,
+    });
+    flat.ir
+        .add_scalar(Expr::Binary(BinaryOp::And, condition, flag), Base::Boolean)
 }
 
 /// Algorithms and when-equations of variables on a clock cannot be in a partition.
@@ -504,8 +547,7 @@ impl Builder<'_> {
         let first = args.first().copied();
         match (*builtin, first) {
             (
-                Builtin::ClockSample
-                | Builtin::Hold
+                Builtin::Hold
                 | Builtin::SubSample
                 | Builtin::SuperSample
                 | Builtin::ShiftSample
@@ -513,6 +555,12 @@ impl Builder<'_> {
                 | Builtin::NoClock,
                 Some(value),
             ) => value,
+            (Builtin::ClockSample, Some(value)) => match *self.flat.ir.expr(value) {
+                Expr::Var(var) if self.flat.variables[var].variability > Variability::Parameter => {
+                    self.pre(value)
+                }
+                _ => value,
+            },
             (Builtin::Previous, Some(value)) => self.previous(value),
             (Builtin::Interval, _) => self.interval(),
             (Builtin::FirstTick, _) => self.first_tick(),
@@ -547,6 +595,7 @@ impl Builder<'_> {
 
     fn added_variable(&mut self, name: &str, base: Base, start: Option<ExprId>) -> ExprId {
         let var = add_variable(self.flat, name, base, start, self.origin);
+        self.flat.variables[var].variability = Variability::Discrete;
         self.added_variables.push(var);
         self.flat.ir.add_scalar(Expr::Var(var), base)
     }

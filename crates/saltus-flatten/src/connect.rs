@@ -12,7 +12,8 @@
 //!
 //! | room | what it owns |
 //! |---|---|
-//! | `matching` | pairs of primitive variables of two connectors, and the restrictions of 9.3 |
+//! | `matching` | pairs of primitive variables of two connectors, and the restrictions of 9.3 on them |
+//! | `restrictions` | restrictions on single connectors |
 //! | `expandable` | members of expandable connectors |
 //! | `graph` | the virtual connection graph |
 //! | `sets` | connection sets and their equations |
@@ -22,6 +23,7 @@
 mod expandable;
 mod graph;
 mod matching;
+mod restrictions;
 mod rewrite;
 mod sets;
 mod streams;

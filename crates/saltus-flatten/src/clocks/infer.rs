@@ -32,6 +32,8 @@ pub(super) struct Timing {
     pub value: ClockValue,
     /// Of event clocks: `interval()` at the first tick.
     pub start_interval: Option<ExprId>,
+    /// Of sub-clocks of an event clock: ticks at every so many ticks of it, from this one (0 is the first).
+    pub every: Option<(i64, i64)>,
 }
 
 /// Period and first tick in units of a base clock.
@@ -636,6 +638,7 @@ impl Graph<'_> {
             );
         }
         let (period, shift) = (value.period, value.start);
+        let mut every = None;
         let (kind, start_interval) = match base {
             BaseClock::Seconds => (
                 ClockKind::Periodic {
@@ -656,14 +659,9 @@ impl Graph<'_> {
                 condition,
                 start_interval,
             } => {
-                if used && (period != Ratio::ONE || shift != Ratio::ZERO) {
-                    if period.is_integer() && shift.is_integer() {
-                        self.error(
-                            "unsupported-feature",
-                            origin,
-                            "sub-clocks of an event clock are not supported",
-                        );
-                    } else {
+                if used && value.is_sub_clock() {
+                    every = period.to_integer().zip(shift.to_integer());
+                    if every.is_none() {
                         self.error(
                             "clock-mismatch",
                             origin,
@@ -678,7 +676,14 @@ impl Graph<'_> {
             kind,
             value,
             start_interval,
+            every,
         }
+    }
+}
+
+impl ClockValue {
+    fn is_sub_clock(self) -> bool {
+        self.period != Ratio::ONE || self.start != Ratio::ZERO
     }
 }
 

@@ -57,6 +57,10 @@ impl Ratio {
         self.den == 1
     }
 
+    pub(super) fn to_integer(self) -> Option<i64> {
+        self.is_integer().then_some(self.num)
+    }
+
     pub(super) fn is_negative(self) -> bool {
         self.num < 0
     }

@@ -352,15 +352,30 @@ impl<'a> Flattener<'a> {
             for name in self.member_names(bus)? {
                 let child = self.child(bus, name, span)?;
                 let members = instances(&child);
-                let used = members.iter().any(|member| {
-                    let inst = &self.insts[*member];
+                let kept = members.iter().any(|member| {
                     busses.present.contains(member)
-                        || inst.var.is_some()
-                        || inst.prefixes.variability <= Variability::Parameter
+                        || self.insts[*member].prefixes.variability <= Variability::Parameter
                 });
-                if !used {
-                    self.insts[bus].children.insert(name, Child::Absent);
+                if kept {
+                    continue;
                 }
+                if let Some(&member) = members
+                    .iter()
+                    .find(|member| self.insts[**member].var.is_some())
+                {
+                    return Err(Box::new(
+                        Diagnostic::error(
+                            "absent-bus-member",
+                            self.insts[member].span,
+                            format!(
+                                "`{}` is used, but no connect makes it a member of the bus",
+                                self.insts[member].path
+                            ),
+                        )
+                        .help("connect it with a signal"),
+                    ));
+                }
+                self.insts[bus].children.insert(name, Child::Absent);
             }
         }
         Ok(())

@@ -245,7 +245,7 @@ impl<'a> Flattener<'a> {
     }
 
     /// The function `equalityConstraint` of the class of an overdetermined instance.
-    fn equality_constraint(&mut self, inst: InstId, span: Span) -> Res<FuncId> {
+    pub(super) fn equality_constraint(&mut self, inst: InstId, span: Span) -> Res<FuncId> {
         if let Some(Found::Class(class)) =
             self.inst_member(inst, Name::new(EQUALITY_CONSTRAINT), span)?
         {

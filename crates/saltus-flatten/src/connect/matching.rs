@@ -5,7 +5,7 @@ use super::{GraphResult, Link};
 use crate::core::{Child, Connect, Flattener, InstId, Res};
 use saltus_ir::flat::Variability;
 use saltus_ir::{Base, VarId};
-use saltus_syntax::ast::{Causality, ConnectionPrefix, Restriction};
+use saltus_syntax::ast::{Causality, ConnectionPrefix};
 use saltus_syntax::{Diagnostic, Name};
 
 /// Connectors inside connectors, at most.
@@ -64,7 +64,7 @@ impl<'a> Flattener<'a> {
             let Link { a, b, .. } = self.graph.links[k];
             for end in [a, b] {
                 *self.graph.cardinality.entry(end.inst).or_insert(0) += 1;
-                self.require_connector(k, end.inst)?;
+                self.check_form(self.graph.links[k], end.inst)?;
             }
             let matching = Matching {
                 link: k,
@@ -81,25 +81,6 @@ impl<'a> Flattener<'a> {
             }
         }
         Ok(())
-    }
-
-    fn require_connector(&self, link: usize, inst: InstId) -> Res<()> {
-        let restriction = self.insts[inst].restriction;
-        let wrong = matches!(
-            restriction,
-            Restriction::Model | Restriction::Block | Restriction::Package | Restriction::Function
-        );
-        if !wrong || self.within_expandable(inst) {
-            return Ok(());
-        }
-        Err(Box::new(
-            Diagnostic::error(
-                "not-a-connector",
-                self.graph.links[link].span,
-                format!("`{}` is not a connector", self.insts[inst].path),
-            )
-            .secondary(self.insts[inst].span, "declared here"),
-        ))
     }
 
     /// Records an optional edge of the virtual connection graph if both instances are of an overdetermined type.
@@ -192,6 +173,10 @@ impl<'a> Flattener<'a> {
             let child_b = self.child(b, name, span)?;
             match (&child_a, &child_b) {
                 (Child::Absent, Child::Absent) => {}
+                (Child::Outer(x), Child::Outer(_)) => {
+                    let text = format!("`{name}` is an outer element in both");
+                    return Err(self.mismatch(matching, *x, b, text));
+                }
                 (Child::One(x) | Child::Outer(x), Child::One(y) | Child::Outer(y)) => {
                     self.match_instances(matching, *x, *y, edge, depth + 1)?;
                 }
@@ -319,6 +304,9 @@ impl<'a> Flattener<'a> {
             return differ("a parameter or constant");
         }
         if fixed(pa.variability) {
+            if pa.variability != pb.variability {
+                return differ("a constant");
+            }
             return Ok(Kind::Parameter);
         }
         if pa.causality.is_some() != pb.causality.is_some()
@@ -346,7 +334,7 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn is_protected_in(&self, inst: InstId, within: InstId) -> bool {
+    pub(super) fn is_protected_in(&self, inst: InstId, within: InstId) -> bool {
         let mut at = inst;
         while let Some(parent) = self.insts[at].parent {
             if parent == within {

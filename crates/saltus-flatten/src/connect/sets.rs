@@ -6,10 +6,10 @@
 
 use super::graph::Fate;
 use super::matching::{Kind, LeafPair, Side};
-use super::{instances, negated, real_op, relation};
+use super::{negated, real_op, relation};
 use crate::core::{Flattener, InstId, Purpose, Res};
 use rustc_hash::FxHashMap;
-use saltus_ir::flat::{Assert, Equation};
+use saltus_ir::flat::{Assert, Equation, Variability};
 use saltus_ir::func::AssertLevel;
 use saltus_ir::{Base, BinaryOp, Expr, ExprId, VarId};
 use saltus_syntax::Diagnostic;
@@ -87,13 +87,14 @@ impl<'a> Flattener<'a> {
     /// Adds the equations of all connections and replaces the operators whose meaning depends on connections.
     /// To be called when all other equations are collected.
     pub fn connection_equations(&mut self) -> Res<()> {
+        self.check_connectors()?;
         self.match_connects()?;
         self.create_flow_variables()?;
         let sets = self.build_sets();
         for k in 0..self.graph.pairs.len() {
             let pair = self.graph.pairs[k];
             if pair.kind == Kind::Parameter {
-                self.assert_equal(pair);
+                self.assert_equal(pair)?;
             }
         }
         for members in &sets.members {
@@ -127,20 +128,6 @@ impl<'a> Flattener<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Every instance from the top down to this one is a component of the one before: it is not absent, nor only a pattern
-    /// for the elements of an array.
-    fn is_part_of_model(&self, inst: InstId) -> bool {
-        let mut at = inst;
-        while let Some(parent) = self.insts[at].parent {
-            let child = self.insts[parent].children.get(&self.insts[at].name);
-            if !child.is_some_and(|child| instances(child).contains(&at)) {
-                return false;
-            }
-            at = parent;
-        }
-        true
     }
 
     fn build_sets(&self) -> Sets {
@@ -259,7 +246,46 @@ impl<'a> Flattener<'a> {
             }
             return Err(Box::new(error));
         }
+        if first.is_none() {
+            self.check_has_source(sets, members)?;
+        }
         Ok(())
+    }
+
+    /// Connected inputs need a source, unless it can come from outside or from a bus (specification 9.3).
+    fn check_has_source(&self, sets: &Sets, members: &[usize]) -> Res<()> {
+        let causal = |node: Node| {
+            self.insts[node.side.inst].prefixes.causality.is_some()
+                && !self.within_expandable(node.side.inst)
+        };
+        let open = |node: Node| {
+            let Some(link) = node.link.map(|link| self.graph.links[link]) else {
+                return true;
+            };
+            node.side.outside
+                && (self.within_expandable(node.side.inst)
+                    || self.is_protected_in(node.side.inst, link.within))
+        };
+        let nodes = || members.iter().map(|&k| sets.nodes[k]);
+        let Some(reader) = nodes().find(|&node| causal(node)) else {
+            return Ok(());
+        };
+        if nodes().any(open) {
+            return Ok(());
+        }
+        let link = reader.link.map(|link| self.graph.links[link]);
+        let Some(link) = link else { return Ok(()) };
+        Err(Box::new(
+            Diagnostic::error(
+                "signal-without-source",
+                link.span,
+                format!(
+                    "no output is connected with `{}`",
+                    self.variables[reader.side.var].name
+                ),
+            )
+            .help("connect it with an output, or with an input of the class around it"),
+        ))
     }
 
     fn flow_equation(&mut self, sets: &Sets, members: &[usize]) {
@@ -301,19 +327,27 @@ impl<'a> Flattener<'a> {
     }
 
     /// Connected parameters and constants must be equal: no equation.
-    fn assert_equal(&mut self, pair: LeafPair) {
+    fn assert_equal(&mut self, pair: LeafPair) -> Res<()> {
         let (a, b) = (pair.a.var, pair.b.var);
         if a == b || self.known_equal(pair) {
-            return;
+            return Ok(());
         }
         let message = format!(
             "connected parameters `{}` and `{}` must have the same value",
             self.variables[a].name, self.variables[b].name
         );
+        let link = self.graph.links[pair.link];
+        if self.insts[pair.a.inst].prefixes.variability == Variability::Constant {
+            let message = message.replace("parameters", "constants");
+            return Err(Box::new(Diagnostic::error(
+                "connector-mismatch",
+                link.span,
+                message,
+            )));
+        }
         let (lhs, rhs) = (self.variable(a), self.variable(b));
         let condition = relation(&mut self.ir, BinaryOp::Eq, lhs, rhs);
         let message = self.ir.string(&message);
-        let link = self.graph.links[pair.link];
         let origin = self.origin_in(link.within, link.span);
         self.sections.asserts.push(Assert {
             condition,
@@ -321,6 +355,7 @@ impl<'a> Flattener<'a> {
             level: AssertLevel::Error,
             origin,
         });
+        Ok(())
     }
 
     /// Both values are known at compile time, or given by the same literal, and equal.

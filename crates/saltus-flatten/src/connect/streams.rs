@@ -255,7 +255,11 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn wrong_stream_connector(&self, connector: InstId, n_flows: usize) -> Box<Diagnostic> {
+    pub(super) fn wrong_stream_connector(
+        &self,
+        connector: InstId,
+        n_flows: usize,
+    ) -> Box<Diagnostic> {
         Box::new(
             Diagnostic::error(
                 "stream-connector",

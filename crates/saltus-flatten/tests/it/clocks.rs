@@ -10,7 +10,7 @@ fn a_sampled_integrator() {
         "der(x) = (u - x)
          u = yd
          y = (3 * u)
-         [1/10 from 0/1] xd = x
+         [1/10 from 0/1] xd = pre(x)
          [1/10 from 0/1] yd = (pre(yd) + (0.1 * xd))",
     );
 }
@@ -90,5 +90,40 @@ fn partitions_that_read_from_each_other_are_cut_into_pieces() {
          [1/5 from 0/1] s = u
          [1/5 from 0/1] slow = (pre(slow) + s)
          [1/10 from 0/1] fast = (u + slow)",
+    );
+}
+
+#[test]
+fn a_sampled_expression_gets_a_variable_before_the_tick() {
+    check(
+        "model M Real x(start = 1, fixed = true); Real y(start = 0); equation
+           der(x) = -x; y = previous(y) + sample(2*x, Clock(1, 10)); end M;",
+        "der(x) = -x
+         $clocked2 = (2 * x)
+         [1/10 from 0/1] y = (pre(y) + pre($clocked2))",
+    );
+}
+
+#[test]
+fn a_sampled_hold_is_delayed_by_one_tick() {
+    check(
+        "model M Real x(start = 0), z; equation x = previous(x) + sample(1.0, Clock(1, 10)); z = sample(hold(x)) + sample(1.0, Clock(1, 5)); end M;",
+        "$clocked2 = x
+         [1/10 from 0/1] x = (pre(x) + 1.0)
+         [1/5 from 0/1] z = (pre($clocked2) + 1.0)",
+    );
+}
+
+#[test]
+fn a_sub_clock_of_an_event_clock_counts_its_ticks() {
+    check(
+        "model M Real u, v; equation u = sample(time, Clock(time > 1)); v = subSample(shiftSample(u, 1), 3); end M;",
+        "[when (time > 1)] u = time
+         [when (time > 1)] $ticks3 = (pre($ticks3) + 1)
+         [when (time > 1)] $isTick4 = And(($ticks3 >= 1), (mod(($ticks3 - 1), 1) == 0))
+         [when And((time > 1), $isTick4)] $clocked2 = u
+         [when (time > 1)] $ticks5 = (pre($ticks5) + 1)
+         [when (time > 1)] $isTick6 = And(($ticks5 >= 1), (mod(($ticks5 - 1), 3) == 0))
+         [when And((time > 1), $isTick6)] v = $clocked2",
     );
 }
