@@ -7,7 +7,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use saltus_results::{
-    SignalVerdict, Statistics, TubeOptions, Verdict, compare, parse_comparison_signals, read_csv,
+    ResultTable, SignalVerdict, Statistics, TubeOptions, Verdict, compare,
+    parse_comparison_signals, read_csv,
 };
 
 use super::models::ReferenceModel;
@@ -85,8 +86,13 @@ pub(crate) fn run_model(
         Ok(text) => parse_comparison_signals(&text),
         Err(e) => return report.with_error("", format!("{}: {e}", model.signals.display())),
     };
+    let reference = match read_table(&model.csv) {
+        Ok(reference) => reference,
+        Err(e) => return report.with_error("", e),
+    };
     let begin = Instant::now();
-    let ended = simulate(binary, model, msl, &names, &scratch, limits);
+    let stop_time = reference.time().last().copied();
+    let ended = simulate(binary, model, msl, &names, stop_time, &scratch, limits);
     report.seconds = begin.elapsed().as_secs_f64();
     report.reached = last_stage(&scratch.stages);
     let is_complete = matches!(&ended, Ok(Some(status)) if status.success());
@@ -109,7 +115,7 @@ pub(crate) fn run_model(
         report.error = Some(first_error(&stderr, report.exit));
         return report;
     }
-    match comparison(model, &names, &scratch.output) {
+    match comparison(&reference, &names, &scratch.output) {
         Ok(result) => {
             if result.verdict == Verdict::Match {
                 report.reached = Some(Stage::Match);
@@ -127,6 +133,7 @@ fn simulate(
     model: &ReferenceModel,
     msl: Option<&Path>,
     names: &[String],
+    stop_time: Option<f64>,
     scratch: &Scratch,
     limits: Limits,
 ) -> Result<Option<ExitStatus>, String> {
@@ -137,6 +144,10 @@ fn simulate(
     args.extend(["--output".into(), scratch.output.clone().into()]);
     args.extend(["--stats".into(), scratch.stats.clone().into()]);
     args.push("--quiet".into());
+    // Some references go on beyond the model's experiment annotation, or end before.
+    if let Some(time) = stop_time {
+        args.extend(["--stop-time".into(), time.to_string().into()]);
+    }
     // The program ends by itself before it is killed, and so can say how far it got.
     let seconds = WALL_SHARE * limits.seconds;
     args.extend(["--max-wall".into(), seconds.to_string().into()]);
@@ -219,18 +230,18 @@ fn first_error(stderr: &str, exit: Option<i32>) -> ErrorReport {
     }
 }
 
+fn read_table(path: &Path) -> Result<ResultTable, String> {
+    let bytes = fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    read_csv(&bytes).map_err(|e| format!("{}: {e}", path.display()))
+}
+
 fn comparison(
-    model: &ReferenceModel,
+    reference: &ResultTable,
     names: &[String],
     output: &Path,
 ) -> Result<MatchReport, String> {
-    let read = |path: &Path| {
-        let bytes = fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        read_csv(&bytes).map_err(|e| format!("{}: {e}", path.display()))
-    };
-    let reference = read(&model.csv)?;
-    let result = read(output)?;
-    let comparison = compare(&result, &reference, names, &TubeOptions::default());
+    let result = read_table(output)?;
+    let comparison = compare(&result, reference, names, &TubeOptions::default());
     let missing = |verdict| {
         matches!(
             verdict,
