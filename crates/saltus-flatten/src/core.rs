@@ -13,9 +13,11 @@
 use crate::tree::{ClassTree, NodeId};
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
-use saltus_ir::ids::{Id, IdVec};
 use saltus_ir::flat;
-use saltus_ir::{Base, EnumId, ExprId, FuncId, Ir, LocalId, ObjectId, RecordId, TypeId, Value, VarId};
+use saltus_ir::ids::{Id, IdVec};
+use saltus_ir::{
+    Base, EnumId, ExprId, FuncId, Ir, LocalId, ObjectId, RecordId, TypeId, Value, VarId,
+};
 use saltus_syntax::ast;
 use saltus_syntax::{Diagnostic, Name, Span};
 use std::rc::Rc;
@@ -226,14 +228,20 @@ pub struct Inst<'a> {
 pub enum Child {
     One(InstId),
     /// Array of class-typed components, row-major.
-    Array { dims: Rc<[usize]>, elems: Rc<[InstId]> },
+    Array {
+        dims: Rc<[usize]>,
+        elems: Rc<[InstId]>,
+    },
     /// Conditional component whose condition is false.
     Absent,
     /// Class element used as a scope.
     Class(InstId),
     /// `outer` component: the matching `inner`.
     Outer(InstId),
-    OuterArray { dims: Rc<[usize]>, elems: Rc<[InstId]> },
+    OuterArray {
+        dims: Rc<[usize]>,
+        elems: Rc<[InstId]>,
+    },
     /// Being instantiated: finding it again is a cycle.
     InProgress,
 }
@@ -282,7 +290,10 @@ pub enum IteratorValue {
 /// The result of looking up the first part of a name.
 pub enum Found<'a> {
     /// A component element of `owner`.
-    Component { owner: InstId, name: Name },
+    Component {
+        owner: InstId,
+        name: Name,
+    },
     Class(ClassRef<'a>),
     /// A local of the function being lowered.
     Local(LocalId),

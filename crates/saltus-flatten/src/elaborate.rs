@@ -27,7 +27,8 @@ impl<'a> Flattener<'a> {
         self.insts[inst].progress = Progress::InProgress;
         let class = self.insts[inst].class.clone();
         let lex = self.insts[inst].lex;
-        let collected = self.collect_class(inst, &class, Rc::from([]), Some(lex), &mut Vec::new())?;
+        let collected =
+            self.collect_class(inst, &class, Rc::from([]), Some(lex), &mut Vec::new())?;
         let mut elements = IndexMap::with_capacity(collected.len());
         for (name, element) in collected {
             elements.entry(name).or_insert(element);
@@ -66,10 +67,17 @@ impl<'a> Flattener<'a> {
         let Some(def) = self.source_def(&class.source) else {
             return Err(self.unreadable(class));
         };
-        if stack.contains(&std::ptr::from_ref(def)) && !matches!(class.source, ClassSource::Extends(..)) || stack.len() > EXTENDS_DEPTH_MAX {
+        if stack.contains(&std::ptr::from_ref(def))
+            && !matches!(class.source, ClassSource::Extends(..))
+            || stack.len() > EXTENDS_DEPTH_MAX
+        {
             return Err(Box::new(
-                Diagnostic::error("recursive-extends", def.name.span, format!("class `{}` inherits from itself", def.name.name))
-                    .help("break the circle of `extends` clauses"),
+                Diagnostic::error(
+                    "recursive-extends",
+                    def.name.span,
+                    format!("class `{}` inherits from itself", def.name.name),
+                )
+                .help("break the circle of `extends` clauses"),
             ));
         }
         stack.push(def);
@@ -89,17 +97,41 @@ impl<'a> Flattener<'a> {
             }),
         };
         let result = match &def.body {
-            ClassBody::Short { base_prefixes, base, dims, modification } => {
-                self.collect_short(inst, class, &chain, *base_prefixes, base, dims, modification.as_ref(), stack)
-            }
+            ClassBody::Short {
+                base_prefixes,
+                base,
+                dims,
+                modification,
+            } => self.collect_short(
+                inst,
+                class,
+                &chain,
+                *base_prefixes,
+                base,
+                dims,
+                modification.as_ref(),
+                stack,
+            ),
             ClassBody::Enumeration(literals) => {
                 self.collect_enumeration(inst, def, literals.as_deref(), &chain, class);
                 Ok(Vec::new())
             }
             ClassBody::Derivative { .. } => Ok(Vec::new()),
-            ClassBody::Composition { parts, class_extends, .. } => {
-                self.collect_composition(inst, class, def, node, lex, parts, class_extends.as_ref(), &chain, stack)
-            }
+            ClassBody::Composition {
+                parts,
+                class_extends,
+                ..
+            } => self.collect_composition(
+                inst,
+                class,
+                def,
+                node,
+                lex,
+                parts,
+                class_extends.as_ref(),
+                &chain,
+                stack,
+            ),
         };
         stack.pop();
         result
@@ -116,7 +148,10 @@ impl<'a> Flattener<'a> {
         })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of a short class definition")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parts of a short class definition"
+    )]
     fn collect_short(
         &mut self,
         inst: InstId,
@@ -139,12 +174,17 @@ impl<'a> Flattener<'a> {
             if prefixes.variability.is_some() && node.type_prefixes.variability.is_none() {
                 node.type_prefixes.variability = prefixes.variability;
             }
-            node.type_dims.extend(dims.iter().map(|d| (d, class.enclosing)));
+            node.type_dims
+                .extend(dims.iter().map(|d| (d, class.enclosing)));
         }
         let mut base_class = self.find_class(class.enclosing, base)?;
         let mut layers: Vec<Layer<'a>> = chain.to_vec();
         if let Some(modification) = modification {
-            layers.push(self.layer(LayerKind::Modification(modification), class.enclosing, modification.span));
+            layers.push(self.layer(
+                LayerKind::Modification(modification),
+                class.enclosing,
+                modification.span,
+            ));
         }
         layers.extend(base_class.layers.iter().cloned());
         base_class.layers = Rc::from([]);
@@ -163,7 +203,11 @@ impl<'a> Flattener<'a> {
             Some(&id) => id,
             None => {
                 let name = class.name;
-                let literals = literals.unwrap_or(&[]).iter().map(|l| l.name.name).collect();
+                let literals = literals
+                    .unwrap_or(&[])
+                    .iter()
+                    .map(|l| l.name.name)
+                    .collect();
                 let id = self.ir.enums.push(EnumType { name, literals });
                 self.enum_ids.insert(def, id);
                 id
@@ -191,38 +235,75 @@ impl<'a> Flattener<'a> {
         let mut redeclared: Vec<(Name, Element<'a>)> = Vec::new();
         for element in &parts.elements {
             let (name, kind, redeclare, constraint, replaceable) = match &element.kind {
-                ast::ElementKind::Component(decl) => {
-                    (
-                        decl.name.name,
-                        ElementKind::Component(decl),
-                        decl.prefixes.redeclare,
-                        decl.constraint.as_ref(),
-                        decl.prefixes.replaceable,
-                    )
-                }
-                ast::ElementKind::Class { prefixes, def: inner, constraint } => {
-                    let is_class_extends = matches!(inner.body, ClassBody::Composition { is_class_extends: true, .. });
+                ast::ElementKind::Component(decl) => (
+                    decl.name.name,
+                    ElementKind::Component(decl),
+                    decl.prefixes.redeclare,
+                    decl.constraint.as_ref(),
+                    decl.prefixes.replaceable,
+                ),
+                ast::ElementKind::Class {
+                    prefixes,
+                    def: inner,
+                    constraint,
+                } => {
+                    let is_class_extends = matches!(
+                        inner.body,
+                        ClassBody::Composition {
+                            is_class_extends: true,
+                            ..
+                        }
+                    );
                     let redeclare = prefixes.redeclare || is_class_extends;
-                    let child = if redeclare { None } else { node.and_then(|n| self.tree.child(n, inner.name.name)) };
+                    let child = if redeclare {
+                        None
+                    } else {
+                        node.and_then(|n| self.tree.child(n, inner.name.name))
+                    };
                     let source = match child {
-                        Some(child) if self.tree.def(child).is_some_and(|d| std::ptr::eq(d, &**inner)) => ClassSource::Node(child),
+                        Some(child)
+                            if self
+                                .tree
+                                .def(child)
+                                .is_some_and(|d| std::ptr::eq(d, &**inner)) =>
+                        {
+                            ClassSource::Node(child)
+                        }
                         _ => ClassSource::Ast(inner),
                     };
-                    (inner.name.name, ElementKind::Class(source), redeclare, constraint.as_ref(), prefixes.replaceable)
+                    (
+                        inner.name.name,
+                        ElementKind::Class(source),
+                        redeclare,
+                        constraint.as_ref(),
+                        prefixes.replaceable,
+                    )
                 }
                 ast::ElementKind::Import(_) | ast::ElementKind::Extends(_) => continue,
             };
             let protected = element.visibility == ast::Visibility::Protected;
-            let made = Element { kind, lex, chain: chain.clone(), protected, span: element.span, constraint, replaceable };
+            let made = Element {
+                kind,
+                lex,
+                chain: chain.clone(),
+                protected,
+                span: element.span,
+                constraint,
+                replaceable,
+            };
             if redeclare {
                 redeclared.push((name, made));
                 continue;
             }
             if let Some(first) = own.get(&name) {
                 return Err(Box::new(
-                    Diagnostic::error("duplicate-name", element.span, format!("`{name}` is declared twice in `{}`", def.name.name))
-                        .secondary(first.span, "first declared here")
-                        .help("rename or remove one of them"),
+                    Diagnostic::error(
+                        "duplicate-name",
+                        element.span,
+                        format!("`{name}` is declared twice in `{}`", def.name.name),
+                    )
+                    .secondary(first.span, "first declared here")
+                    .help("rename or remove one of them"),
                 ));
             }
             own.insert(name, made);
@@ -244,14 +325,19 @@ impl<'a> Flattener<'a> {
             }
         }
         for (name, element) in &own {
-            self.insts[inst].elements.entry(*name).or_insert_with(|| element.clone());
+            self.insts[inst]
+                .elements
+                .entry(*name)
+                .or_insert_with(|| element.clone());
             self.note_name(lex, *name);
         }
 
         // Bases, in order; `redeclare class extends` starts with the class it replaces.
         let mut result: Collected<'a> = Vec::new();
         if let ClassSource::Extends(_, original) = &class.source {
-            let ElementKind::Class(source) = &original.kind else { unreachable!("class extends of a class element") };
+            let ElementKind::Class(source) = &original.kind else {
+                unreachable!("class extends of a class element")
+            };
             let base = ClassRef {
                 source: source.clone(),
                 enclosing: original.lex,
@@ -262,7 +348,11 @@ impl<'a> Flattener<'a> {
             };
             let mut layers = chain.to_vec();
             if let Some(modification) = class_extends {
-                layers.push(self.layer(LayerKind::Modification(modification), lex, modification.span));
+                layers.push(self.layer(
+                    LayerKind::Modification(modification),
+                    lex,
+                    modification.span,
+                ));
             }
             layers.extend(descend_all(&original.chain, class.name));
             result.extend(self.collect_class(inst, &base, layers.into(), None, stack)?);
@@ -271,7 +361,8 @@ impl<'a> Flattener<'a> {
         for element in &parts.elements {
             match &element.kind {
                 ast::ElementKind::Extends(extends) => {
-                    let inherited = self.collect_extends(inst, lex, extends, element, chain, stack)?;
+                    let inherited =
+                        self.collect_extends(inst, lex, extends, element, chain, stack)?;
                     for (name, _) in &inherited {
                         self.note_name(lex, *name);
                     }
@@ -299,7 +390,10 @@ impl<'a> Flattener<'a> {
         self.insts[inst].texts.push(lex);
         // Later bases of a derived class see these names.
         for (name, element) in &result {
-            self.insts[inst].elements.entry(*name).or_insert_with(|| element.clone());
+            self.insts[inst]
+                .elements
+                .entry(*name)
+                .or_insert_with(|| element.clone());
         }
         Ok(result)
     }
@@ -317,7 +411,11 @@ impl<'a> Flattener<'a> {
         let mut base = self.find_class(lex, &extends.base)?;
         let mut layers = chain.to_vec();
         if let Some(modification) = &extends.modification {
-            layers.push(self.layer(LayerKind::Modification(modification), lex, modification.span));
+            layers.push(self.layer(
+                LayerKind::Modification(modification),
+                lex,
+                modification.span,
+            ));
         }
         layers.extend(base.layers.iter().cloned());
         base.layers = Rc::from([]);
@@ -339,7 +437,15 @@ impl<'a> Flattener<'a> {
     /// A fresh layer written in scope `lex`.
     pub fn layer(&self, kind: LayerKind<'a>, lex: LexId, span: Span) -> Layer<'a> {
         let level = self.insts[self.lexes[lex].owner].depth;
-        Layer { kind, lex, subs: Rc::from([]), each: false, is_final: false, level, span }
+        Layer {
+            kind,
+            lex,
+            subs: Rc::from([]),
+            each: false,
+            is_final: false,
+            level,
+            span,
+        }
     }
 }
 
@@ -356,7 +462,13 @@ fn apply_redeclaring_element<'a>(result: &mut Collected<'a>, name: Name, mut ele
             _ => None,
         };
         if let Some(def) = def
-            && matches!(def.body, ClassBody::Composition { is_class_extends: true, .. })
+            && matches!(
+                def.body,
+                ClassBody::Composition {
+                    is_class_extends: true,
+                    ..
+                }
+            )
         {
             element.kind = ElementKind::Class(ClassSource::Extends(def, Rc::new(original)));
             result[at].1 = element;
@@ -390,9 +502,15 @@ fn descend<'a>(layer: &Layer<'a>, name: Name, out: &mut Vec<Layer<'a>>) {
         LayerKind::Path(rest, modification) => {
             if rest[0].name == name {
                 if rest.len() > 1 {
-                    out.push(Layer { kind: LayerKind::Path(&rest[1..], modification), ..layer.clone() });
+                    out.push(Layer {
+                        kind: LayerKind::Path(&rest[1..], modification),
+                        ..layer.clone()
+                    });
                 } else if let Some(modification) = modification {
-                    out.push(Layer { kind: LayerKind::Modification(modification), ..layer.clone() });
+                    out.push(Layer {
+                        kind: LayerKind::Modification(modification),
+                        ..layer.clone()
+                    });
                 }
             }
         }
@@ -400,13 +518,22 @@ fn descend<'a>(layer: &Layer<'a>, name: Name, out: &mut Vec<Layer<'a>>) {
     }
 }
 
-fn descend_argument<'a>(layer: &Layer<'a>, arg: &'a ast::Argument, name: Name, out: &mut Vec<Layer<'a>>) {
+fn descend_argument<'a>(
+    layer: &Layer<'a>,
+    arg: &'a ast::Argument,
+    name: Name,
+    out: &mut Vec<Layer<'a>>,
+) {
     let with = |kind| {
         let each = arg.prefixes.each;
         Layer {
             kind,
             lex: layer.lex,
-            subs: if each { Rc::from([]) } else { layer.subs.clone() },
+            subs: if each {
+                Rc::from([])
+            } else {
+                layer.subs.clone()
+            },
             each: layer.each || each,
             is_final: arg.prefixes.is_final,
             level: layer.level,
@@ -414,15 +541,24 @@ fn descend_argument<'a>(layer: &Layer<'a>, arg: &'a ast::Argument, name: Name, o
         }
     };
     match &arg.kind {
-        ast::ArgumentKind::Modify { path, modification, .. } if path.parts[0].name == name => {
+        ast::ArgumentKind::Modify {
+            path, modification, ..
+        } if path.parts[0].name == name => {
             if path.parts.len() > 1 {
-                out.push(with(LayerKind::Path(&path.parts[1..], modification.as_ref())));
+                out.push(with(LayerKind::Path(
+                    &path.parts[1..],
+                    modification.as_ref(),
+                )));
             } else if let Some(modification) = modification {
                 out.push(with(LayerKind::Modification(modification)));
             }
         }
-        ast::ArgumentKind::Class { def, .. } if def.name.name == name => out.push(with(LayerKind::Redeclare(arg))),
-        ast::ArgumentKind::Component(decl) if decl.name.name == name => out.push(with(LayerKind::Redeclare(arg))),
+        ast::ArgumentKind::Class { def, .. } if def.name.name == name => {
+            out.push(with(LayerKind::Redeclare(arg)))
+        }
+        ast::ArgumentKind::Component(decl) if decl.name.name == name => {
+            out.push(with(LayerKind::Redeclare(arg)))
+        }
         _ => {}
     }
 }

@@ -38,21 +38,39 @@ type BuiltinEnd = (Vec<(InstId, u32)>, Vec<usize>, bool);
 
 /// What one end of a connect refers to.
 enum End {
-    Elements { items: Vec<(InstId, u32)>, dims: Vec<usize>, outside: bool },
+    Elements {
+        items: Vec<(InstId, u32)>,
+        dims: Vec<usize>,
+        outside: bool,
+    },
     /// A component in the path is conditional and absent.
     Absent,
     /// A member that an expandable connector does not have yet.
-    Pending { bus: InstId, members: Vec<(Name, Vec<u32>)> },
+    Pending {
+        bus: InstId,
+        members: Vec<(Name, Vec<u32>)>,
+    },
 }
 
 impl<'a> Flattener<'a> {
     /// Lowers all sections of one instance (not of its components).
     pub fn instance_sections(&mut self, inst: InstId) {
         for lex in self.insts[inst].texts.clone() {
-            let Some(def) = self.lexes[lex].def else { continue };
-            let ast::ClassBody::Composition { parts, .. } = &def.body else { continue };
+            let Some(def) = self.lexes[lex].def else {
+                continue;
+            };
+            let ast::ClassBody::Composition { parts, .. } = &def.body else {
+                continue;
+            };
             for section in &parts.sections {
-                let cx = Cx { inst, scope: Scope { lex, iterators: None }, initial: section.initial };
+                let cx = Cx {
+                    inst,
+                    scope: Scope {
+                        lex,
+                        iterators: None,
+                    },
+                    initial: section.initial,
+                };
                 match &section.kind {
                     ast::SectionKind::Equations(equations) => {
                         for equation in equations {
@@ -93,9 +111,17 @@ impl<'a> Flattener<'a> {
                 Lowered::Assert(a) => self.sections.asserts.push(a),
                 Lowered::Call(call, origin) => {
                     // A call for its effect outside when: once, at the start.
-                    let condition = self.ir.add_scalar(Expr::Builtin(Builtin::Initial, Box::new([])), Base::Boolean);
-                    let branch = WhenBranch { conditions: vec![condition], body: vec![WhenAction::Call { call, origin }] };
-                    self.sections.whens.push(flat::When { branches: vec![branch], origin });
+                    let condition = self
+                        .ir
+                        .add_scalar(Expr::Builtin(Builtin::Initial, Box::new([])), Base::Boolean);
+                    let branch = WhenBranch {
+                        conditions: vec![condition],
+                        body: vec![WhenAction::Call { call, origin }],
+                    };
+                    self.sections.whens.push(flat::When {
+                        branches: vec![branch],
+                        origin,
+                    });
                 }
             }
         }
@@ -113,7 +139,11 @@ impl<'a> Flattener<'a> {
 
     fn deferred_equation(&mut self, d: &Deferred<'a>) -> Res<()> {
         self.with_iterators(d.lex, &d.iterators, None, &mut |this, scope| {
-            let cx = Cx { inst: d.inst, scope, initial: d.initial };
+            let cx = Cx {
+                inst: d.inst,
+                scope,
+                initial: d.initial,
+            };
             let mut out = Vec::new();
             this.equation_now(cx, d.equation, &mut out)?;
             this.store(d.initial, out)
@@ -128,19 +158,37 @@ impl<'a> Flattener<'a> {
         f: &mut dyn FnMut(&mut Self, Scope<'_>) -> Res<()>,
     ) -> Res<()> {
         match iterators.split_first() {
-            None => f(self, Scope { lex, iterators: outer }),
+            None => f(
+                self,
+                Scope {
+                    lex,
+                    iterators: outer,
+                },
+            ),
             Some(((name, value), rest)) => {
-                let scope = IteratorScope { name: *name, value: IteratorValue::Constant(*value), outer };
+                let scope = IteratorScope {
+                    name: *name,
+                    value: IteratorValue::Constant(*value),
+                    outer,
+                };
                 self.with_iterators(lex, rest, Some(&scope), f)
             }
         }
     }
 
     fn origin(&self, inst: InstId, span: Span) -> Origin {
-        Origin { span, component: self.insts[inst].path }
+        Origin {
+            span,
+            component: self.insts[inst].path,
+        }
     }
 
-    fn equation(&mut self, cx: Cx<'_>, equation: &'a ast::Equation, out: &mut Vec<Lowered>) -> Res<()> {
+    fn equation(
+        &mut self,
+        cx: Cx<'_>,
+        equation: &'a ast::Equation,
+        out: &mut Vec<Lowered>,
+    ) -> Res<()> {
         if let EquationKind::If { branches, .. } = &equation.kind
             && branches.iter().any(|(c, _)| asks_graph(c))
         {
@@ -153,27 +201,47 @@ impl<'a> Flattener<'a> {
                 at = it.outer;
             }
             iterators.reverse();
-            let d = Deferred { inst: cx.inst, lex: cx.scope.lex, iterators, equation, initial: cx.initial };
+            let d = Deferred {
+                inst: cx.inst,
+                lex: cx.scope.lex,
+                iterators,
+                equation,
+                initial: cx.initial,
+            };
             self.sections.deferred.push(d);
             return Ok(());
         }
         self.equation_now(cx, equation, out)
     }
 
-    fn equation_now(&mut self, cx: Cx<'_>, equation: &'a ast::Equation, out: &mut Vec<Lowered>) -> Res<()> {
+    fn equation_now(
+        &mut self,
+        cx: Cx<'_>,
+        equation: &'a ast::Equation,
+        out: &mut Vec<Lowered>,
+    ) -> Res<()> {
         let origin = self.origin(cx.inst, equation.span);
         match &equation.kind {
             EquationKind::Equal { lhs, rhs } => self.equal(cx, lhs, rhs, origin, out),
-            EquationKind::If { branches, otherwise } => self.if_equation(cx, branches, otherwise, origin, out),
-            EquationKind::For { iterators, body } => self.for_equation(cx, iterators, &mut |this, cx| {
-                for e in body {
-                    this.equation(cx, e, out)?;
-                }
-                Ok(())
-            }),
+            EquationKind::If {
+                branches,
+                otherwise,
+            } => self.if_equation(cx, branches, otherwise, origin, out),
+            EquationKind::For { iterators, body } => {
+                self.for_equation(cx, iterators, &mut |this, cx| {
+                    for e in body {
+                        this.equation(cx, e, out)?;
+                    }
+                    Ok(())
+                })
+            }
             EquationKind::When { branches } => {
                 if cx.initial {
-                    return Err(Box::new(Diagnostic::error("type-mismatch", equation.span, "a when-equation cannot stand in an initial equation section")));
+                    return Err(Box::new(Diagnostic::error(
+                        "type-mismatch",
+                        equation.span,
+                        "a when-equation cannot stand in an initial equation section",
+                    )));
                 }
                 if let [(condition, body)] = branches.as_slice()
                     && is_inferred_clock(condition)
@@ -197,11 +265,22 @@ impl<'a> Flattener<'a> {
     pub fn leaves(&mut self, e: ExprId, span: Span) -> Res<Vec<ExprId>> {
         let e = self.resolve_graph_operators(e)?;
         saltus_ir::scalar::scalarize(&mut self.ir, e).map_err(|error| {
-            Box::new(Diagnostic::error("array-size-mismatch", span, format!("cannot expand this expression: {error}")))
+            Box::new(Diagnostic::error(
+                "array-size-mismatch",
+                span,
+                format!("cannot expand this expression: {error}"),
+            ))
         })
     }
 
-    fn equal(&mut self, cx: Cx<'_>, lhs: &'a ast::Expr, rhs: &'a ast::Expr, origin: Origin, out: &mut Vec<Lowered>) -> Res<()> {
+    fn equal(
+        &mut self,
+        cx: Cx<'_>,
+        lhs: &'a ast::Expr,
+        rhs: &'a ast::Expr,
+        origin: Origin,
+        out: &mut Vec<Lowered>,
+    ) -> Res<()> {
         if let ExprKind::Tuple(targets) = &lhs.kind {
             return self.tuple_equal(cx, targets, rhs, origin, out);
         }
@@ -222,27 +301,53 @@ impl<'a> Flattener<'a> {
         };
         if !kinds_fit {
             return Err(Box::new(
-                Diagnostic::error("type-mismatch", span, format!("the left side has type `{}`, the right side `{}`", self.type_text_of(l), self.type_text_of(r)))
-                    .help("both sides of an equation must have the same type"),
+                Diagnostic::error(
+                    "type-mismatch",
+                    span,
+                    format!(
+                        "the left side has type `{}`, the right side `{}`",
+                        self.type_text_of(l),
+                        self.type_text_of(r)
+                    ),
+                )
+                .help("both sides of an equation must have the same type"),
             ));
         }
         if !crate::typing::dims_fit(&lt.dims, &rt.dims) {
             return Err(Box::new(
-                Diagnostic::error("array-size-mismatch", span, format!("the left side has type `{}`, the right side `{}`", self.type_text_of(l), self.type_text_of(r)))
-                    .help("both sides of an equation must have the same size"),
+                Diagnostic::error(
+                    "array-size-mismatch",
+                    span,
+                    format!(
+                        "the left side has type `{}`, the right side `{}`",
+                        self.type_text_of(l),
+                        self.type_text_of(r)
+                    ),
+                )
+                .help("both sides of an equation must have the same size"),
             ));
         }
         Ok(())
     }
 
-    fn push_equal(&mut self, l: ExprId, r: ExprId, origin: Origin, out: &mut Vec<Lowered>) -> Res<()> {
+    fn push_equal(
+        &mut self,
+        l: ExprId,
+        r: ExprId,
+        origin: Origin,
+        out: &mut Vec<Lowered>,
+    ) -> Res<()> {
         let ls = self.leaves(l, origin.span)?;
         let rs = self.leaves(r, origin.span)?;
         if ls.len() != rs.len() {
             return Err(Box::new(Diagnostic::error(
                 "array-size-mismatch",
                 origin.span,
-                format!("the left side has {} elements, the right side {}", ls.len(), rs.len()),
+                format!(
+                    "the left side has {} elements, the right side {}",
+                    ls.len(),
+                    rs.len()
+                ),
             )));
         }
         for (lhs, rhs) in ls.into_iter().zip(rs) {
@@ -252,13 +357,24 @@ impl<'a> Flattener<'a> {
     }
 
     /// `(a, , b) = f(x)`
-    fn tuple_equal(&mut self, cx: Cx<'_>, targets: &'a [Option<ast::Expr>], rhs: &'a ast::Expr, origin: Origin, out: &mut Vec<Lowered>) -> Res<()> {
+    fn tuple_equal(
+        &mut self,
+        cx: Cx<'_>,
+        targets: &'a [Option<ast::Expr>],
+        rhs: &'a ast::Expr,
+        origin: Origin,
+        out: &mut Vec<Lowered>,
+    ) -> Res<()> {
         let outputs = self.call_outputs(cx.scope, rhs)?;
         if targets.len() > outputs.len() {
             return Err(Box::new(Diagnostic::error(
                 "wrong-argument",
                 origin.span,
-                format!("{} results are asked for, the function has {}", targets.len(), outputs.len()),
+                format!(
+                    "{} results are asked for, the function has {}",
+                    targets.len(),
+                    outputs.len()
+                ),
             )));
         }
         for (target, r) in targets.iter().zip(outputs) {
@@ -270,15 +386,40 @@ impl<'a> Flattener<'a> {
         Ok(())
     }
 
-    fn for_equation(&mut self, cx: Cx<'_>, iterators: &'a [ast::Iterator], f: &mut dyn FnMut(&mut Self, Cx<'_>) -> Res<()>) -> Res<()> {
-        let Some((iterator, rest)) = iterators.split_first() else { return f(self, cx) };
+    fn for_equation(
+        &mut self,
+        cx: Cx<'_>,
+        iterators: &'a [ast::Iterator],
+        f: &mut dyn FnMut(&mut Self, Cx<'_>) -> Res<()>,
+    ) -> Res<()> {
+        let Some((iterator, rest)) = iterators.split_first() else {
+            return f(self, cx);
+        };
         let values = self.iterator_values(cx, iterator)?;
         if values.len() > LOOP_MAX {
-            return Err(Box::new(Diagnostic::error("array-size-mismatch", iterator.name.span, format!("this loop has {} passes", values.len()))));
+            return Err(Box::new(Diagnostic::error(
+                "array-size-mismatch",
+                iterator.name.span,
+                format!("this loop has {} passes", values.len()),
+            )));
         }
         for value in values {
-            let scope = IteratorScope { name: iterator.name.name, value: IteratorValue::Constant(value), outer: cx.scope.iterators };
-            self.for_equation(Cx { scope: Scope { lex: cx.scope.lex, iterators: Some(&scope) }, ..cx }, rest, f)?;
+            let scope = IteratorScope {
+                name: iterator.name.name,
+                value: IteratorValue::Constant(value),
+                outer: cx.scope.iterators,
+            };
+            self.for_equation(
+                Cx {
+                    scope: Scope {
+                        lex: cx.scope.lex,
+                        iterators: Some(&scope),
+                    },
+                    ..cx
+                },
+                rest,
+                f,
+            )?;
         }
         Ok(())
     }
@@ -286,16 +427,31 @@ impl<'a> Flattener<'a> {
     fn iterator_values(&mut self, cx: Cx<'_>, iterator: &'a ast::Iterator) -> Res<Vec<ExprId>> {
         let Some(range) = &iterator.range else {
             return Err(Box::new(
-                Diagnostic::error("unsupported-feature", iterator.name.span, format!("the range of iterator `{}` must be written in a for-equation", iterator.name.name))
-                    .help("write `for i in 1:n loop`"),
+                Diagnostic::error(
+                    "unsupported-feature",
+                    iterator.name.span,
+                    format!(
+                        "the range of iterator `{}` must be written in a for-equation",
+                        iterator.name.name
+                    ),
+                )
+                .help("write `for i in 1:n loop`"),
             ));
         };
         let e = self.expr(cx.scope, range)?;
         let value = self.const_eval(e, range.span)?;
         let Value::Array(array) = value else {
-            return Err(Box::new(Diagnostic::error("type-mismatch", range.span, "the range of a for-equation must be a vector")));
+            return Err(Box::new(Diagnostic::error(
+                "type-mismatch",
+                range.span,
+                "the range of a for-equation must be a vector",
+            )));
         };
-        array.elems.iter().map(|v| self.literal(v, range.span)).collect()
+        array
+            .elems
+            .iter()
+            .map(|v| self.literal(v, range.span))
+            .collect()
     }
 
     fn literal(&mut self, value: &Value, span: Span) -> Res<ExprId> {
@@ -306,7 +462,11 @@ impl<'a> Flattener<'a> {
             Value::String(s) => self.ir.string(s),
             Value::Enum(id, k) => self.ir.add_scalar(Expr::Enum(*id, *k), Base::Enum(*id)),
             Value::Array(_) | Value::Record(_) | Value::Object(_) | Value::Function(..) => {
-                return Err(Box::new(Diagnostic::error("type-mismatch", span, "a scalar value is expected here")));
+                return Err(Box::new(Diagnostic::error(
+                    "type-mismatch",
+                    span,
+                    "a scalar value is expected here",
+                )));
             }
         })
     }
@@ -360,7 +520,13 @@ impl<'a> Flattener<'a> {
     }
 
     /// Branches of an if-equation that is decided at run time: equation k of each branch becomes one equation.
-    fn merge_branches(&mut self, conditions: &[ExprId], lists: Vec<Vec<Lowered>>, origin: Origin, out: &mut Vec<Lowered>) -> Res<()> {
+    fn merge_branches(
+        &mut self,
+        conditions: &[ExprId],
+        lists: Vec<Vec<Lowered>>,
+        origin: Origin,
+        out: &mut Vec<Lowered>,
+    ) -> Res<()> {
         let mut equations: Vec<Vec<flat::Equation>> = Vec::new();
         for (k, list) in lists.into_iter().enumerate() {
             let mut plain = Vec::new();
@@ -393,8 +559,15 @@ impl<'a> Flattener<'a> {
             ));
         }
         // Branches that determine the same variables are paired by variable, others by order.
-        let by_lhs: Vec<IndexMap<ExprId, ExprId>> = equations.iter().map(|es| es.iter().map(|e| (e.lhs, e.rhs)).collect()).collect();
-        let same = by_lhs.iter().all(|m| m.len() == n && m.keys().all(|l| by_lhs[0].contains_key(l) && self.is_variable(*l)));
+        let by_lhs: Vec<IndexMap<ExprId, ExprId>> = equations
+            .iter()
+            .map(|es| es.iter().map(|e| (e.lhs, e.rhs)).collect())
+            .collect();
+        let same = by_lhs.iter().all(|m| {
+            m.len() == n
+                && m.keys()
+                    .all(|l| by_lhs[0].contains_key(l) && self.is_variable(*l))
+        });
         for k in 0..n {
             let first = equations[0][k];
             if same {
@@ -402,28 +575,47 @@ impl<'a> Flattener<'a> {
                 for (c, map) in conditions.iter().zip(&by_lhs).rev() {
                     value = self.ir.if_(*c, map[&first.lhs], value);
                 }
-                out.push(Lowered::Equal(flat::Equation { lhs: first.lhs, rhs: value, origin }));
+                out.push(Lowered::Equal(flat::Equation {
+                    lhs: first.lhs,
+                    rhs: value,
+                    origin,
+                }));
             } else {
                 if self.ir.base(first.lhs) != Base::Real {
                     return Err(Box::new(
-                        Diagnostic::error("type-mismatch", origin.span, "branches of this if-equation determine different discrete variables")
-                            .help("write equations for the same variables in each branch"),
+                        Diagnostic::error(
+                            "type-mismatch",
+                            origin.span,
+                            "branches of this if-equation determine different discrete variables",
+                        )
+                        .help("write equations for the same variables in each branch"),
                     ));
                 }
-                let residuals: Vec<ExprId> = equations.iter().map(|es| self.ir.sub(es[k].lhs, es[k].rhs)).collect();
+                let residuals: Vec<ExprId> = equations
+                    .iter()
+                    .map(|es| self.ir.sub(es[k].lhs, es[k].rhs))
+                    .collect();
                 let mut value = residuals[conditions.len()];
                 for (c, r) in conditions.iter().zip(&residuals).rev() {
                     value = self.ir.if_(*c, *r, value);
                 }
                 let zero = self.ir.real(0.0);
-                out.push(Lowered::Equal(flat::Equation { lhs: zero, rhs: value, origin }));
+                out.push(Lowered::Equal(flat::Equation {
+                    lhs: zero,
+                    rhs: value,
+                    origin,
+                }));
             }
         }
         Ok(())
     }
 
     fn branch_guard(&mut self, conditions: &[ExprId], k: usize) -> ExprId {
-        let mut guard = if k < conditions.len() { conditions[k] } else { self.ir.boolean(true) };
+        let mut guard = if k < conditions.len() {
+            conditions[k]
+        } else {
+            self.ir.boolean(true)
+        };
         for c in &conditions[..k.min(conditions.len())] {
             let not = self.ir.not(*c);
             guard = self.ir.and(guard, not);
@@ -453,19 +645,31 @@ impl<'a> Flattener<'a> {
                 Expr::Var(v) | Expr::VarArray(v) => {
                     // Zero-sized arrays have no variable.
                     if let Some(variable) = self.variables.get(*v)
-                        && !(matches!(self.ir.expr(e), Expr::VarArray(_)) && self.ir.ty(e).known_dims().is_some_and(|d| d.contains(&0)))
+                        && !(matches!(self.ir.expr(e), Expr::VarArray(_))
+                            && self.ir.ty(e).known_dims().is_some_and(|d| d.contains(&0)))
                     {
                         highest = highest.max(variable.variability);
                     }
                 }
                 Expr::Builtin(b, args) => {
                     match b {
-                        Builtin::Initial | Builtin::Terminal | Builtin::Sample | Builtin::Edge | Builtin::Change | Builtin::Pre => {
+                        Builtin::Initial
+                        | Builtin::Terminal
+                        | Builtin::Sample
+                        | Builtin::Edge
+                        | Builtin::Change
+                        | Builtin::Pre => {
                             highest = highest.max(flat::Variability::Discrete);
                         }
                         // Sizes are known whatever the variable.
-                        Builtin::Size | Builtin::Ndims | Builtin::Cardinality | Builtin::IsRoot | Builtin::Rooted => continue,
-                        Builtin::Der | Builtin::Delay | Builtin::SpatialDistribution => return flat::Variability::Continuous,
+                        Builtin::Size
+                        | Builtin::Ndims
+                        | Builtin::Cardinality
+                        | Builtin::IsRoot
+                        | Builtin::Rooted => continue,
+                        Builtin::Der | Builtin::Delay | Builtin::SpatialDistribution => {
+                            return flat::Variability::Continuous;
+                        }
                         _ => {}
                     }
                     todo.extend(args.iter().copied());
@@ -480,7 +684,12 @@ impl<'a> Flattener<'a> {
         highest
     }
 
-    fn when_equation(&mut self, cx: Cx<'_>, branches: &'a [(ast::Expr, Vec<ast::Equation>)], origin: Origin) -> Res<flat::When> {
+    fn when_equation(
+        &mut self,
+        cx: Cx<'_>,
+        branches: &'a [(ast::Expr, Vec<ast::Equation>)],
+        origin: Origin,
+    ) -> Res<flat::When> {
         let mut lowered = Vec::new();
         for (condition, body) in branches {
             let e = self.expr(cx.scope, condition)?;
@@ -491,37 +700,63 @@ impl<'a> Flattener<'a> {
                 ));
             }
             if self.ir.base(e) != Base::Boolean {
-                return Err(Box::new(Diagnostic::error("type-mismatch", condition.span, "a when-condition must be Boolean")));
+                return Err(Box::new(Diagnostic::error(
+                    "type-mismatch",
+                    condition.span,
+                    "a when-condition must be Boolean",
+                )));
             }
             let conditions = self.leaves(e, condition.span)?;
             let mut actions = Vec::new();
             for equation in body {
                 self.when_action(cx, equation, &mut actions)?;
             }
-            lowered.push(WhenBranch { conditions, body: actions });
+            lowered.push(WhenBranch {
+                conditions,
+                body: actions,
+            });
         }
-        Ok(flat::When { branches: lowered, origin })
+        Ok(flat::When {
+            branches: lowered,
+            origin,
+        })
     }
 
-    fn when_action(&mut self, cx: Cx<'_>, equation: &'a ast::Equation, out: &mut Vec<WhenAction>) -> Res<()> {
+    fn when_action(
+        &mut self,
+        cx: Cx<'_>,
+        equation: &'a ast::Equation,
+        out: &mut Vec<WhenAction>,
+    ) -> Res<()> {
         let origin = self.origin(cx.inst, equation.span);
         match &equation.kind {
             EquationKind::Equal { lhs, rhs } => {
                 let mut list = Vec::new();
                 self.equal(cx, lhs, rhs, origin, &mut list)?;
                 for item in list {
-                    let Lowered::Equal(e) = item else { unreachable!("equal makes equations") };
-                    out.push(WhenAction::Assign { var: self.assigned(e.lhs, origin.span)?, value: e.rhs, origin });
+                    let Lowered::Equal(e) = item else {
+                        unreachable!("equal makes equations")
+                    };
+                    out.push(WhenAction::Assign {
+                        var: self.assigned(e.lhs, origin.span)?,
+                        value: e.rhs,
+                        origin,
+                    });
                 }
                 Ok(())
             }
-            EquationKind::For { iterators, body } => self.for_equation(cx, iterators, &mut |this, cx| {
-                for e in body {
-                    this.when_action(cx, e, out)?;
-                }
-                Ok(())
-            }),
-            EquationKind::If { branches, otherwise } => {
+            EquationKind::For { iterators, body } => {
+                self.for_equation(cx, iterators, &mut |this, cx| {
+                    for e in body {
+                        this.when_action(cx, e, out)?;
+                    }
+                    Ok(())
+                })
+            }
+            EquationKind::If {
+                branches,
+                otherwise,
+            } => {
                 let mut conditions = Vec::new();
                 let mut lists = Vec::new();
                 for (condition, body) in branches {
@@ -542,11 +777,18 @@ impl<'a> Flattener<'a> {
             }
             EquationKind::Call(call) => self.when_call(cx, call, origin, out),
             EquationKind::When { .. } => Err(Box::new(
-                Diagnostic::error("type-mismatch", equation.span, "when-equations cannot be nested").help("combine the conditions with `and`"),
+                Diagnostic::error(
+                    "type-mismatch",
+                    equation.span,
+                    "when-equations cannot be nested",
+                )
+                .help("combine the conditions with `and`"),
             )),
-            EquationKind::Connect { .. } => {
-                Err(Box::new(Diagnostic::error("type-mismatch", equation.span, "`connect` cannot stand in a when-equation")))
-            }
+            EquationKind::Connect { .. } => Err(Box::new(Diagnostic::error(
+                "type-mismatch",
+                equation.span,
+                "`connect` cannot stand in a when-equation",
+            ))),
         }
     }
 
@@ -554,14 +796,24 @@ impl<'a> Flattener<'a> {
         match self.ir.expr(lhs) {
             Expr::Var(v) => Ok(*v),
             _ => Err(Box::new(
-                Diagnostic::error("type-mismatch", span, "the left side of an equation in a when-equation must be a variable")
-                    .help("write `variable = expression`"),
+                Diagnostic::error(
+                    "type-mismatch",
+                    span,
+                    "the left side of an equation in a when-equation must be a variable",
+                )
+                .help("write `variable = expression`"),
             )),
         }
     }
 
     /// If-equations inside a when-equation: a variable that is not set in the chosen branch keeps its value.
-    fn merge_actions(&mut self, conditions: &[ExprId], lists: Vec<Vec<WhenAction>>, origin: Origin, out: &mut Vec<WhenAction>) -> Res<()> {
+    fn merge_actions(
+        &mut self,
+        conditions: &[ExprId],
+        lists: Vec<Vec<WhenAction>>,
+        origin: Origin,
+        out: &mut Vec<WhenAction>,
+    ) -> Res<()> {
         let mut vars: IndexMap<VarId, ()> = IndexMap::new();
         for action in lists.iter().flatten() {
             if let WhenAction::Assign { var, .. } = action {
@@ -570,7 +822,10 @@ impl<'a> Flattener<'a> {
         }
         for var in vars.keys() {
             let keep = self.var_expr(*var);
-            let pre = self.ir.add_scalar(Expr::Builtin(Builtin::Pre, Box::new([keep])), self.variables[*var].base);
+            let pre = self.ir.add_scalar(
+                Expr::Builtin(Builtin::Pre, Box::new([keep])),
+                self.variables[*var].base,
+            );
             let value_in = |list: &Vec<WhenAction>| {
                 list.iter().find_map(|a| match a {
                     WhenAction::Assign { var: v, value, .. } if v == var => Some(*value),
@@ -581,7 +836,11 @@ impl<'a> Flattener<'a> {
             for (c, list) in conditions.iter().zip(&lists).rev() {
                 value = self.ir.if_(*c, value_in(list).unwrap_or(pre), value);
             }
-            out.push(WhenAction::Assign { var: *var, value, origin });
+            out.push(WhenAction::Assign {
+                var: *var,
+                value,
+                origin,
+            });
         }
         for (k, list) in lists.into_iter().enumerate() {
             for action in list {
@@ -616,7 +875,13 @@ impl<'a> Flattener<'a> {
         self.ir.add_scalar(Expr::Var(var), base)
     }
 
-    fn when_call(&mut self, cx: Cx<'_>, call: &'a ast::Expr, origin: Origin, out: &mut Vec<WhenAction>) -> Res<()> {
+    fn when_call(
+        &mut self,
+        cx: Cx<'_>,
+        call: &'a ast::Expr,
+        origin: Origin,
+        out: &mut Vec<WhenAction>,
+    ) -> Res<()> {
         if let ExprKind::Call { function, args } = &call.kind
             && function.parts.len() == 1
         {
@@ -628,10 +893,18 @@ impl<'a> Flattener<'a> {
                     let ts = self.leaves(t, target.span)?;
                     let vs = self.leaves(v, value.span)?;
                     if ts.len() != vs.len() {
-                        return Err(Box::new(Diagnostic::error("array-size-mismatch", call.span, format!("`reinit` of {} elements with {} values", ts.len(), vs.len()))));
+                        return Err(Box::new(Diagnostic::error(
+                            "array-size-mismatch",
+                            call.span,
+                            format!("`reinit` of {} elements with {} values", ts.len(), vs.len()),
+                        )));
                     }
                     for (t, value) in ts.into_iter().zip(vs) {
-                        out.push(WhenAction::Reinit { var: self.assigned(t, target.span)?, value, origin });
+                        out.push(WhenAction::Reinit {
+                            var: self.assigned(t, target.span)?,
+                            value,
+                            origin,
+                        });
                     }
                     return Ok(());
                 }
@@ -642,7 +915,11 @@ impl<'a> Flattener<'a> {
                     return Ok(());
                 }
                 "terminate" => {
-                    let message = match args.positional.first().or(args.named.first().map(|(_, e)| e)) {
+                    let message = match args
+                        .positional
+                        .first()
+                        .or(args.named.first().map(|(_, e)| e))
+                    {
                         Some(e) => self.expr(cx.scope, e)?,
                         None => self.ir.string(""),
                     };
@@ -658,17 +935,36 @@ impl<'a> Flattener<'a> {
     }
 
     /// `assert(condition, message, level)`; `None` if it holds at compile time.
-    fn assertion(&mut self, cx: Cx<'_>, args: &'a ast::CallArgs, span: Span, origin: Origin) -> Res<Option<flat::Assert>> {
+    fn assertion(
+        &mut self,
+        cx: Cx<'_>,
+        args: &'a ast::CallArgs,
+        span: Span,
+        origin: Origin,
+    ) -> Res<Option<flat::Assert>> {
         let arg = |k: usize, name: &str| {
-            args.positional.get(k).or_else(|| args.named.iter().find(|(n, _)| n.name.as_str() == name).map(|(_, e)| e))
+            args.positional.get(k).or_else(|| {
+                args.named
+                    .iter()
+                    .find(|(n, _)| n.name.as_str() == name)
+                    .map(|(_, e)| e)
+            })
         };
         let Some(condition_syntax) = arg(0, "condition") else {
-            return Err(Box::new(Diagnostic::error("wrong-argument", span, "`assert` needs a condition and a message")));
+            return Err(Box::new(Diagnostic::error(
+                "wrong-argument",
+                span,
+                "`assert` needs a condition and a message",
+            )));
         };
         let condition = self.expr(cx.scope, condition_syntax)?;
         let condition = self.resolve_graph_operators(condition)?;
         if self.ir.base(condition) != Base::Boolean {
-            return Err(Box::new(Diagnostic::error("type-mismatch", condition_syntax.span, "the condition of `assert` must be Boolean")));
+            return Err(Box::new(Diagnostic::error(
+                "type-mismatch",
+                condition_syntax.span,
+                "the condition of `assert` must be Boolean",
+            )));
         }
         let message = match arg(1, "message") {
             Some(e) => self.expr(cx.scope, e)?,
@@ -686,20 +982,44 @@ impl<'a> Flattener<'a> {
         };
         let condition = match self.leaves(condition, condition_syntax.span)?.as_slice() {
             [one] => *one,
-            _ => return Err(Box::new(Diagnostic::error("type-mismatch", condition_syntax.span, "the condition of `assert` must be a scalar"))),
+            _ => {
+                return Err(Box::new(Diagnostic::error(
+                    "type-mismatch",
+                    condition_syntax.span,
+                    "the condition of `assert` must be a scalar",
+                )));
+            }
         };
         if self.ir.as_boolean(condition) == Some(true) {
             return Ok(None);
         }
         let message = self.leaves(message, span)?[0];
-        Ok(Some(flat::Assert { condition, message, level, origin }))
+        Ok(Some(flat::Assert {
+            condition,
+            message,
+            level,
+            origin,
+        }))
     }
 
-    fn call_equation(&mut self, cx: Cx<'_>, call: &'a ast::Expr, origin: Origin, out: &mut Vec<Lowered>) -> Res<()> {
+    fn call_equation(
+        &mut self,
+        cx: Cx<'_>,
+        call: &'a ast::Expr,
+        origin: Origin,
+        out: &mut Vec<Lowered>,
+    ) -> Res<()> {
         let ExprKind::Call { function, args } = &call.kind else {
-            return Err(Box::new(Diagnostic::error("syntax-error", call.span, "expected an equation").help("write `left = right`")));
+            return Err(Box::new(
+                Diagnostic::error("syntax-error", call.span, "expected an equation")
+                    .help("write `left = right`"),
+            ));
         };
-        let names: Vec<&str> = function.parts.iter().map(|p| p.name.name.as_str()).collect();
+        let names: Vec<&str> = function
+            .parts
+            .iter()
+            .map(|p| p.name.name.as_str())
+            .collect();
         match names.as_slice() {
             ["assert"] => {
                 if let Some(a) = self.assertion(cx, args, call.span, origin)? {
@@ -709,9 +1029,18 @@ impl<'a> Flattener<'a> {
             }
             ["Connections", operator] => self.connections_operator(cx, operator, args, call.span),
             ["reinit"] => Err(Box::new(
-                Diagnostic::error("type-mismatch", call.span, "`reinit` may only be used inside a when-equation").help("write `when condition then reinit(x, value); end when;`"),
+                Diagnostic::error(
+                    "type-mismatch",
+                    call.span,
+                    "`reinit` may only be used inside a when-equation",
+                )
+                .help("write `when condition then reinit(x, value); end when;`"),
             )),
-            ["terminate"] => Err(Box::new(Diagnostic::error("type-mismatch", call.span, "`terminate` may only be used inside a when-equation"))),
+            ["terminate"] => Err(Box::new(Diagnostic::error(
+                "type-mismatch",
+                call.span,
+                "`terminate` may only be used inside a when-equation",
+            ))),
             _ => {
                 let e = self.expr(cx.scope, call)?;
                 out.push(Lowered::Call(e, origin));
@@ -720,7 +1049,13 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn connections_operator(&mut self, cx: Cx<'_>, operator: &str, args: &'a ast::CallArgs, span: Span) -> Res<()> {
+    fn connections_operator(
+        &mut self,
+        cx: Cx<'_>,
+        operator: &str,
+        args: &'a ast::CallArgs,
+        span: Span,
+    ) -> Res<()> {
         let mut ends = Vec::new();
         for arg in &args.positional {
             let ExprKind::Ref(r) = &arg.kind else { break };
@@ -733,7 +1068,10 @@ impl<'a> Flattener<'a> {
         let fact = match (operator, ends.as_slice()) {
             ("root", [a]) => OverconstrainedFact::Root { inst: *a },
             ("potentialRoot", [a]) => {
-                let priority_syntax = args.positional.get(1).or(args.named.first().map(|(_, e)| e));
+                let priority_syntax = args
+                    .positional
+                    .get(1)
+                    .or(args.named.first().map(|(_, e)| e));
                 let priority = match priority_syntax {
                     Some(e) => {
                         let p = self.expr(cx.scope, e)?;
@@ -746,46 +1084,105 @@ impl<'a> Flattener<'a> {
             ("branch", [a, b]) => OverconstrainedFact::Branch { a: *a, b: *b },
             ("uniqueRoot", _) => return Ok(()),
             _ => {
-                return Err(Box::new(Diagnostic::error("wrong-argument", span, format!("`Connections.{operator}` is not known, or its arguments are not connectors"))));
+                return Err(Box::new(Diagnostic::error(
+                    "wrong-argument",
+                    span,
+                    format!(
+                        "`Connections.{operator}` is not known, or its arguments are not connectors"
+                    ),
+                )));
             }
         };
         self.sections.overconstrained.push(fact);
         Ok(())
     }
 
-    fn connect(&mut self, cx: Cx<'_>, a: &'a ast::ComponentRef, b: &'a ast::ComponentRef, equation: &'a ast::Equation) -> Res<()> {
+    fn connect(
+        &mut self,
+        cx: Cx<'_>,
+        a: &'a ast::ComponentRef,
+        b: &'a ast::ComponentRef,
+        equation: &'a ast::Equation,
+    ) -> Res<()> {
         let end_a = self.connector_end(cx, a)?;
         let end_b = self.connector_end(cx, b)?;
         let span = equation.span;
         match (end_a, end_b) {
             (End::Absent, _) | (_, End::Absent) => Ok(()),
-            (End::Elements { items: xs, outside: oa, .. }, End::Elements { items: ys, outside: ob, .. }) => {
+            (
+                End::Elements {
+                    items: xs,
+                    outside: oa,
+                    ..
+                },
+                End::Elements {
+                    items: ys,
+                    outside: ob,
+                    ..
+                },
+            ) => {
                 if xs.len() != ys.len() {
                     return Err(Box::new(
-                        Diagnostic::error("array-size-mismatch", span, format!("connected arrays have different sizes: {} and {}", xs.len(), ys.len()))
-                            .secondary(a.span, format!("{} elements", xs.len()))
-                            .secondary(b.span, format!("{} elements", ys.len())),
+                        Diagnostic::error(
+                            "array-size-mismatch",
+                            span,
+                            format!(
+                                "connected arrays have different sizes: {} and {}",
+                                xs.len(),
+                                ys.len()
+                            ),
+                        )
+                        .secondary(a.span, format!("{} elements", xs.len()))
+                        .secondary(b.span, format!("{} elements", ys.len())),
                     ));
                 }
                 for (x, y) in xs.into_iter().zip(ys) {
                     self.sections.connects.push(Connect {
                         within: cx.inst,
-                        a: ConnectorEnd { inst: x.0, offset: x.1, outside: oa },
-                        b: ConnectorEnd { inst: y.0, offset: y.1, outside: ob },
+                        a: ConnectorEnd {
+                            inst: x.0,
+                            offset: x.1,
+                            outside: oa,
+                        },
+                        b: ConnectorEnd {
+                            inst: y.0,
+                            offset: y.1,
+                            outside: ob,
+                        },
                         syntax: equation,
                         span,
                     });
                 }
                 Ok(())
             }
-            (End::Pending { bus, members }, End::Elements { items, dims, outside })
-            | (End::Elements { items, dims, outside }, End::Pending { bus, members }) => {
+            (
+                End::Pending { bus, members },
+                End::Elements {
+                    items,
+                    dims,
+                    outside,
+                },
+            )
+            | (
+                End::Elements {
+                    items,
+                    dims,
+                    outside,
+                },
+                End::Pending { bus, members },
+            ) => {
                 self.pending_connect(cx.inst, bus, members, &items, &dims, outside, span);
                 Ok(())
             }
             (End::Pending { .. }, End::Pending { .. }) => Err(Box::new(
-                Diagnostic::error("connector-mismatch", span, "both ends are undeclared members of expandable connectors")
-                    .help("connect one of them with a declared connector, or declare it in the connector"),
+                Diagnostic::error(
+                    "connector-mismatch",
+                    span,
+                    "both ends are undeclared members of expandable connectors",
+                )
+                .help(
+                    "connect one of them with a declared connector, or declare it in the connector",
+                ),
             )),
         }
     }
@@ -803,18 +1200,44 @@ impl<'a> Flattener<'a> {
     ) {
         let member: Vec<Name> = members.iter().map(|(n, _)| *n).collect();
         let subs = members.last().map(|(_, s)| s.clone()).unwrap_or_default();
-        let Some(&(inst, offset)) = items.first() else { return };
+        let Some(&(inst, offset)) = items.first() else {
+            return;
+        };
         let builtin = self.insts[inst].builtin.is_some();
         let whole = builtin && !dims.is_empty();
         if builtin || items.len() == 1 {
-            let other = ConnectorEnd { inst, offset, outside };
-            self.sections.pending_expandable.push(PendingExpandable { within, bus, member, subs, other, whole, span });
+            let other = ConnectorEnd {
+                inst,
+                offset,
+                outside,
+            };
+            self.sections.pending_expandable.push(PendingExpandable {
+                within,
+                bus,
+                member,
+                subs,
+                other,
+                whole,
+                span,
+            });
             return;
         }
         for (k, &(inst, offset)) in items.iter().enumerate() {
-            let other = ConnectorEnd { inst, offset, outside };
+            let other = ConnectorEnd {
+                inst,
+                offset,
+                outside,
+            };
             let subs = subs.iter().copied().chain([k as u32 + 1]).collect();
-            self.sections.pending_expandable.push(PendingExpandable { within, bus, member: member.clone(), subs, other, whole, span });
+            self.sections.pending_expandable.push(PendingExpandable {
+                within,
+                bus,
+                member: member.clone(),
+                subs,
+                other,
+                whole,
+                span,
+            });
         }
     }
 
@@ -823,11 +1246,17 @@ impl<'a> Flattener<'a> {
         let found = self.lookup(cx.scope, &first.name)?;
         let Some(Found::Component { owner, name }) = found else {
             let candidates = self.visible_names(cx.scope.lex);
-            let diagnostic = Diagnostic::error("unknown-name", first.name.span, format!("`{}` is not a component here", first.name.name));
-            return Err(Box::new(match crate::lookup::suggest(first.name.name, &candidates) {
-                Some(s) => diagnostic.help(format!("did you mean `{s}`?")),
-                None => diagnostic,
-            }));
+            let diagnostic = Diagnostic::error(
+                "unknown-name",
+                first.name.span,
+                format!("`{}` is not a component here", first.name.name),
+            );
+            return Err(Box::new(
+                match crate::lookup::suggest(first.name.name, &candidates) {
+                    Some(s) => diagnostic.help(format!("did you mean `{s}`?")),
+                    None => diagnostic,
+                },
+            ));
         };
         let mut items: Vec<InstId> = Vec::new();
         let mut dims: Vec<usize> = Vec::new();
@@ -841,7 +1270,8 @@ impl<'a> Flattener<'a> {
                 let part_name = if k == 0 { name } else { part.name.name };
                 if k > 0 && self.insts[*inst].restriction == ast::Restriction::ExpandableConnector {
                     self.elaborate(*inst)?;
-                    let known = self.insts[*inst].children.contains_key(&part_name) || self.insts[*inst].elements.contains_key(&part_name);
+                    let known = self.insts[*inst].children.contains_key(&part_name)
+                        || self.insts[*inst].elements.contains_key(&part_name);
                     if !known {
                         return self.pending_end(cx, *inst, &r.parts[k..]);
                     }
@@ -852,13 +1282,21 @@ impl<'a> Flattener<'a> {
                     Child::One(c) | Child::Outer(c) => {
                         if self.insts[c].builtin.is_some() {
                             let is_last = k + 1 == r.parts.len();
-                            let (elements, d, is_outside) = self.builtin_end(cx, c, part, is_last, outside || k == 0, r.span)?;
-                            variables.get_or_insert((Vec::new(), is_outside)).0.extend(elements);
+                            let (elements, d, is_outside) =
+                                self.builtin_end(cx, c, part, is_last, outside || k == 0, r.span)?;
+                            variables
+                                .get_or_insert((Vec::new(), is_outside))
+                                .0
+                                .extend(elements);
                             part_dims = Some(d);
                             continue;
                         }
                         if !part.subscripts.is_empty() {
-                            return Err(Box::new(Diagnostic::error("array-size-mismatch", part.name.span, format!("`{part_name}` is not an array"))));
+                            return Err(Box::new(Diagnostic::error(
+                                "array-size-mismatch",
+                                part.name.span,
+                                format!("`{part_name}` is not an array"),
+                            )));
                         }
                         next.push(c);
                     }
@@ -868,43 +1306,85 @@ impl<'a> Flattener<'a> {
                         part_dims = Some(chosen_dims);
                     }
                     Child::Class(_) | Child::InProgress => {
-                        return Err(Box::new(Diagnostic::error("unknown-name", part.name.span, format!("`{part_name}` is not a component"))));
+                        return Err(Box::new(Diagnostic::error(
+                            "unknown-name",
+                            part.name.span,
+                            format!("`{part_name}` is not a component"),
+                        )));
                     }
                 }
             }
             dims.extend(part_dims.unwrap_or_default());
             if let Some((items, outside)) = variables {
-                return Ok(End::Elements { items, dims, outside });
+                return Ok(End::Elements {
+                    items,
+                    dims,
+                    outside,
+                });
             }
-            if k == 0 && let Some(&c) = next.first() {
-                outside = matches!(self.insts[c].restriction, ast::Restriction::Connector | ast::Restriction::ExpandableConnector)
-                    && self.insts[c].parent == Some(cx.inst);
+            if k == 0
+                && let Some(&c) = next.first()
+            {
+                outside = matches!(
+                    self.insts[c].restriction,
+                    ast::Restriction::Connector | ast::Restriction::ExpandableConnector
+                ) && self.insts[c].parent == Some(cx.inst);
             }
             owners = next;
             items = owners.clone();
             if items.is_empty() {
-                return Ok(End::Elements { items: Vec::new(), dims, outside });
+                return Ok(End::Elements {
+                    items: Vec::new(),
+                    dims,
+                    outside,
+                });
             }
         }
-        Ok(End::Elements { items: items.into_iter().map(|i| (i, 0)).collect(), dims, outside })
+        Ok(End::Elements {
+            items: items.into_iter().map(|i| (i, 0)).collect(),
+            dims,
+            outside,
+        })
     }
 
     /// A builtin-typed connector (`RealInput u[3]`) or a variable inside a connector.
-    fn builtin_end(&mut self, cx: Cx<'_>, inst: InstId, part: &'a ast::RefPart, is_last: bool, outside: bool, span: Span) -> Res<BuiltinEnd> {
+    fn builtin_end(
+        &mut self,
+        cx: Cx<'_>,
+        inst: InstId,
+        part: &'a ast::RefPart,
+        is_last: bool,
+        outside: bool,
+        span: Span,
+    ) -> Res<BuiltinEnd> {
         if !is_last {
-            return Err(Box::new(Diagnostic::error("unknown-name", span, format!("`{}` has no elements", self.insts[inst].path))));
+            return Err(Box::new(Diagnostic::error(
+                "unknown-name",
+                span,
+                format!("`{}` has no elements", self.insts[inst].path),
+            )));
         }
-        let outside = outside && self.insts[inst].parent == Some(cx.inst) || (outside && self.declarer_of_connector(inst) == Some(cx.inst));
+        let outside = outside && self.insts[inst].parent == Some(cx.inst)
+            || (outside && self.declarer_of_connector(inst) == Some(cx.inst));
         let range = self.var(inst)?;
         let (dims, chosen) = self.select(cx, part, &range.dims)?;
-        Ok((chosen.into_iter().map(|k| (inst, k as u32)).collect(), dims, outside))
+        Ok((
+            chosen.into_iter().map(|k| (inst, k as u32)).collect(),
+            dims,
+            outside,
+        ))
     }
 
     /// The instance that declares the outermost connector around `inst`.
     fn declarer_of_connector(&self, inst: InstId) -> Option<InstId> {
         let mut at = inst;
         while let Some(parent) = self.insts[at].parent {
-            if !matches!(self.insts[parent].restriction, ast::Restriction::Connector | ast::Restriction::ExpandableConnector | ast::Restriction::Record) {
+            if !matches!(
+                self.insts[parent].restriction,
+                ast::Restriction::Connector
+                    | ast::Restriction::ExpandableConnector
+                    | ast::Restriction::Record
+            ) {
                 return Some(parent);
             }
             at = parent;
@@ -913,12 +1393,22 @@ impl<'a> Flattener<'a> {
     }
 
     /// Elements chosen by constant subscripts, as row-major positions, with the dimensions that remain.
-    fn select(&mut self, cx: Cx<'_>, part: &'a ast::RefPart, dims: &[usize]) -> Res<(Vec<usize>, Vec<usize>)> {
+    fn select(
+        &mut self,
+        cx: Cx<'_>,
+        part: &'a ast::RefPart,
+        dims: &[usize],
+    ) -> Res<(Vec<usize>, Vec<usize>)> {
         if part.subscripts.len() > dims.len() {
             return Err(Box::new(Diagnostic::error(
                 "array-size-mismatch",
                 part.name.span,
-                format!("`{}` has {} dimensions, {} subscripts are given", part.name.name, dims.len(), part.subscripts.len()),
+                format!(
+                    "`{}` has {} dimensions, {} subscripts are given",
+                    part.name.name,
+                    dims.len(),
+                    part.subscripts.len()
+                ),
             )));
         }
         let mut chosen: Vec<usize> = vec![0];
@@ -947,7 +1437,11 @@ impl<'a> Flattener<'a> {
                                 return Err(Box::new(Diagnostic::error(
                                     "array-size-mismatch",
                                     e.span,
-                                    format!("subscript {} is outside 1:{dim} of `{}`", v.as_f64().map_or("?".into(), |x| x.to_string()), part.name.name),
+                                    format!(
+                                        "subscript {} is outside 1:{dim} of `{}`",
+                                        v.as_f64().map_or("?".into(), |x| x.to_string()),
+                                        part.name.name
+                                    ),
                                 )));
                             }
                         }
@@ -955,14 +1449,23 @@ impl<'a> Flattener<'a> {
                     out
                 }
             };
-            chosen = chosen.iter().flat_map(|base| indices.iter().map(move |i| base * dim + i)).collect();
+            chosen = chosen
+                .iter()
+                .flat_map(|base| indices.iter().map(move |i| base * dim + i))
+                .collect();
         }
         Ok((left, chosen))
     }
 
     fn connector_subscript(&mut self, cx: Cx<'_>, e: &'a ast::Expr, dim: usize) -> Res<Value> {
         let end = Some(self.ir.integer(dim as i64));
-        let typed = self.ex(crate::typing::Cx { scope: cx.scope, end }, e)?;
+        let typed = self.ex(
+            crate::typing::Cx {
+                scope: cx.scope,
+                end,
+            },
+            e,
+        )?;
         self.const_eval(typed, e.span)
     }
 
@@ -981,12 +1484,21 @@ impl<'a> Flattener<'a> {
         Ok(End::Pending { bus, members })
     }
 
-    fn section_algorithm(&mut self, cx: Cx<'_>, statements: &'a [ast::Statement], span: Span) -> Res<()> {
+    fn section_algorithm(
+        &mut self,
+        cx: Cx<'_>,
+        statements: &'a [ast::Statement],
+        span: Span,
+    ) -> Res<()> {
         let lowered = self.statements(cx.scope, statements)?;
         let mut outputs: IndexMap<VarId, ()> = IndexMap::new();
         collect_outputs(&self.ir, &lowered, &mut outputs);
         let outputs = outputs.into_keys().collect();
-        let algorithm = flat::Algorithm { statements: lowered, outputs, origin: self.origin(cx.inst, span) };
+        let algorithm = flat::Algorithm {
+            statements: lowered,
+            outputs,
+            origin: self.origin(cx.inst, span),
+        };
         if cx.initial {
             self.sections.initial_algorithms.push(algorithm);
         } else {
@@ -1004,12 +1516,19 @@ impl<'a> Flattener<'a> {
         Ok(self.graph_operators_in(e, &mut memo))
     }
 
-    fn graph_operators_in(&mut self, e: ExprId, memo: &mut rustc_hash::FxHashMap<ExprId, ExprId>) -> ExprId {
+    fn graph_operators_in(
+        &mut self,
+        e: ExprId,
+        memo: &mut rustc_hash::FxHashMap<ExprId, ExprId>,
+    ) -> ExprId {
         if let Some(done) = memo.get(&e) {
             return *done;
         }
         let answer = match self.ir.expr(e).clone() {
-            Expr::Builtin(op @ (Builtin::IsRoot | Builtin::Rooted | Builtin::Cardinality), args) => match self.ir.expr(args[0]) {
+            Expr::Builtin(
+                op @ (Builtin::IsRoot | Builtin::Rooted | Builtin::Cardinality),
+                args,
+            ) => match self.ir.expr(args[0]) {
                 Expr::Integer(i) => {
                     let inst = InstId(*i as u32);
                     match op {
@@ -1047,7 +1566,10 @@ impl<'a> Flattener<'a> {
 fn is_inferred_clock(e: &ast::Expr) -> bool {
     match &e.kind {
         ExprKind::Call { function, args } => {
-            function.parts.len() == 1 && function.parts[0].name.name.as_str() == "Clock" && args.positional.is_empty() && args.named.is_empty()
+            function.parts.len() == 1
+                && function.parts[0].name.name.as_str() == "Clock"
+                && args.positional.is_empty()
+                && args.named.is_empty()
         }
         _ => false,
     }
@@ -1064,7 +1586,10 @@ fn asks_graph(e: &ast::Expr) -> bool {
         }
         ExprKind::Unary(_, a) => asks_graph(a),
         ExprKind::Binary(_, a, b) => asks_graph(a) || asks_graph(b),
-        ExprKind::If { branches, otherwise } => branches.iter().any(|(c, e)| asks_graph(c) || asks_graph(e)) || asks_graph(otherwise),
+        ExprKind::If {
+            branches,
+            otherwise,
+        } => branches.iter().any(|(c, e)| asks_graph(c) || asks_graph(e)) || asks_graph(otherwise),
         _ => false,
     }
 }
@@ -1072,22 +1597,42 @@ fn asks_graph(e: &ast::Expr) -> bool {
 fn two_args<'x>(args: &'x ast::CallArgs, span: Span, name: &str) -> Res<[&'x ast::Expr; 2]> {
     match args.positional.as_slice() {
         [a, b] => Ok([a, b]),
-        _ => Err(Box::new(Diagnostic::error("wrong-argument", span, format!("`{name}` takes two arguments")))),
+        _ => Err(Box::new(Diagnostic::error(
+            "wrong-argument",
+            span,
+            format!("`{name}` takes two arguments"),
+        ))),
     }
 }
 
 /// Variables assigned by statements. With constant subscripts only the elements that are meant.
-fn collect_outputs(ir: &saltus_ir::Ir, statements: &[func::Statement], out: &mut IndexMap<VarId, ()>) {
+fn collect_outputs(
+    ir: &saltus_ir::Ir,
+    statements: &[func::Statement],
+    out: &mut IndexMap<VarId, ()>,
+) {
     for statement in statements {
         match &statement.kind {
             func::StatementKind::Assign { target, .. } => target_variables(ir, target, out),
-            func::StatementKind::MultiAssign { targets, .. } => targets.iter().flatten().for_each(|t| target_variables(ir, t, out)),
-            func::StatementKind::If { branches, otherwise } => {
-                branches.iter().for_each(|(_, body)| collect_outputs(ir, body, out));
+            func::StatementKind::MultiAssign { targets, .. } => targets
+                .iter()
+                .flatten()
+                .for_each(|t| target_variables(ir, t, out)),
+            func::StatementKind::If {
+                branches,
+                otherwise,
+            } => {
+                branches
+                    .iter()
+                    .for_each(|(_, body)| collect_outputs(ir, body, out));
                 collect_outputs(ir, otherwise, out);
             }
-            func::StatementKind::For { body, .. } | func::StatementKind::While { body, .. } => collect_outputs(ir, body, out),
-            func::StatementKind::When { branches } => branches.iter().for_each(|(_, body)| collect_outputs(ir, body, out)),
+            func::StatementKind::For { body, .. } | func::StatementKind::While { body, .. } => {
+                collect_outputs(ir, body, out)
+            }
+            func::StatementKind::When { branches } => branches
+                .iter()
+                .for_each(|(_, body)| collect_outputs(ir, body, out)),
             func::StatementKind::Break
             | func::StatementKind::Return
             | func::StatementKind::Assert { .. }
@@ -1099,7 +1644,9 @@ fn collect_outputs(ir: &saltus_ir::Ir, statements: &[func::Statement], out: &mut
 }
 
 fn target_variables(ir: &saltus_ir::Ir, target: &func::Target, out: &mut IndexMap<VarId, ()>) {
-    let Place::Var { first, ty } = target.place else { return };
+    let Place::Var { first, ty } = target.place else {
+        return;
+    };
     let ty: &Type = ir.type_of_id(ty);
     let dims = ty.known_dims().unwrap_or_default();
     let n: usize = dims.iter().product();

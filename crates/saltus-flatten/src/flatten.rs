@@ -7,13 +7,13 @@ use crate::core::*;
 use crate::instantiate::{annotation_value, subscripts_of};
 use crate::tree::ClassTree;
 use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
 use saltus_ir::flat::{self, Causality, FlatModel, Origin, StateSelect, Variability};
 use saltus_ir::ids::IdVec;
 use saltus_ir::types::EnumType;
 use saltus_ir::{Base, Expr, ExprId, Ir, Value, VarId};
 use saltus_syntax::ast::{self, ExprKind};
 use saltus_syntax::{Diagnostic, Name, Span};
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// A flattened model, or what is wrong with it.
@@ -37,15 +37,25 @@ pub fn flatten<'a>(tree: ClassTree<'a>, class: &str, options: FlattenOptions) ->
     diagnostics.append(&mut f.diagnostics);
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     let model = model.filter(|_| !failed);
-    Flattened { model, diagnostics, tree: f.tree }
+    Flattened {
+        model,
+        diagnostics,
+        tree: f.tree,
+    }
 }
 
 impl<'a> Flattener<'a> {
     fn new(tree: ClassTree<'a>, options: FlattenOptions) -> Self {
         let mut ir = Ir::default();
         let literals = |names: &[&str]| names.iter().map(|n| Name::new(n)).collect();
-        ir.enums.push(EnumType { name: Name::new("StateSelect"), literals: literals(&["never", "avoid", "default", "prefer", "always"]) });
-        ir.enums.push(EnumType { name: Name::new("AssertionLevel"), literals: literals(&["warning", "error"]) });
+        ir.enums.push(EnumType {
+            name: Name::new("StateSelect"),
+            literals: literals(&["never", "avoid", "default", "prefer", "always"]),
+        });
+        ir.enums.push(EnumType {
+            name: Name::new("AssertionLevel"),
+            literals: literals(&["warning", "error"]),
+        });
         let mut f = Flattener {
             tree,
             ir,
@@ -151,7 +161,10 @@ impl<'a> Flattener<'a> {
                             self.insts[inst].elements.keys().copied().collect()
                         }
                     };
-                    let diagnostic = Diagnostic::placeless("unknown-class", format!("there is no class `{class}`"));
+                    let diagnostic = Diagnostic::placeless(
+                        "unknown-class",
+                        format!("there is no class `{class}`"),
+                    );
                     return Err(Box::new(match crate::lookup::suggest(name, &candidates) {
                         Some(s) => diagnostic.help(format!("did you mean `{s}` instead of `{part}`?")),
                         None => diagnostic.help("check the name, and name the library folder with `--library` or MODELICAPATH"),
@@ -161,18 +174,39 @@ impl<'a> Flattener<'a> {
         }
         let class = found.expect("a name has a part");
         let Some(def) = self.source_def(&class.source) else {
-            return Err(Box::new(Diagnostic::placeless("partial-class", format!("`{}` is a predefined type and cannot be simulated", class.name))));
+            return Err(Box::new(Diagnostic::placeless(
+                "partial-class",
+                format!(
+                    "`{}` is a predefined type and cannot be simulated",
+                    class.name
+                ),
+            )));
         };
         if def.partial {
             return Err(Box::new(
-                Diagnostic::error("partial-class", def.name.span, format!("`{}` is partial and cannot be simulated", class.name))
-                    .help("simulate a class that extends it"),
+                Diagnostic::error(
+                    "partial-class",
+                    def.name.span,
+                    format!("`{}` is partial and cannot be simulated", class.name),
+                )
+                .help("simulate a class that extends it"),
             ));
         }
-        if matches!(def.restriction, ast::Restriction::Function | ast::Restriction::Package | ast::Restriction::OperatorFunction | ast::Restriction::Operator) {
+        if matches!(
+            def.restriction,
+            ast::Restriction::Function
+                | ast::Restriction::Package
+                | ast::Restriction::OperatorFunction
+                | ast::Restriction::Operator
+        ) {
             let kind = format!("{:?}", def.restriction).to_lowercase();
             return Err(Box::new(
-                Diagnostic::error("partial-class", def.name.span, format!("`{}` is a {kind} and cannot be simulated", class.name)).help("name a model or block"),
+                Diagnostic::error(
+                    "partial-class",
+                    def.name.span,
+                    format!("`{}` is a {kind} and cannot be simulated", class.name),
+                )
+                .help("name a model or block"),
             ));
         }
         let name = class.name;
@@ -218,11 +252,21 @@ impl<'a> Flattener<'a> {
             let mut children = Vec::new();
             for (name, span) in names {
                 let both = matches!(self.insts[inst].elements.get(&name).map(|e| &e.kind), Some(ElementKind::Component(d)) if d.prefixes.inner && d.prefixes.outer);
-                let child = if both { self.inner_child(inst, name) } else { self.child(inst, name, span) };
+                let child = if both {
+                    self.inner_child(inst, name)
+                } else {
+                    self.child(inst, name, span)
+                };
                 match child {
                     Ok(Child::One(c)) => children.push(c),
                     Ok(Child::Array { elems, .. }) => children.extend(elems.iter().copied()),
-                    Ok(Child::Absent | Child::Class(_) | Child::Outer(_) | Child::OuterArray { .. } | Child::InProgress) => {}
+                    Ok(
+                        Child::Absent
+                        | Child::Class(_)
+                        | Child::Outer(_)
+                        | Child::OuterArray { .. }
+                        | Child::InProgress,
+                    ) => {}
                     Err(e) => self.report(e),
                 }
             }
@@ -262,11 +306,18 @@ impl<'a> Flattener<'a> {
                 if !self.insts[inst].elements.contains_key(&ident.name) {
                     let class = self.insts[inst].class.name;
                     let candidates: Vec<Name> = self.insts[inst].elements.keys().copied().collect();
-                    let diagnostic = Diagnostic::error("modifier-unknown", ident.span, format!("`{class}` has no element `{}` to modify", ident.name));
-                    self.report(Box::new(match crate::lookup::suggest(ident.name, &candidates) {
-                        Some(s) => diagnostic.help(format!("did you mean `{s}`?")),
-                        None => diagnostic.help("remove the modifier, or declare the element in the class"),
-                    }));
+                    let diagnostic = Diagnostic::error(
+                        "modifier-unknown",
+                        ident.span,
+                        format!("`{class}` has no element `{}` to modify", ident.name),
+                    );
+                    self.report(Box::new(
+                        match crate::lookup::suggest(ident.name, &candidates) {
+                            Some(s) => diagnostic.help(format!("did you mean `{s}`?")),
+                            None => diagnostic
+                                .help("remove the modifier, or declare the element in the class"),
+                        },
+                    ));
                 }
             }
         }
@@ -283,9 +334,16 @@ impl<'a> Flattener<'a> {
             }
         }
         // Constants of packages that were referred to as variables.
-        let packages: Vec<InstId> = self.insts.iter().filter(|(_, n)| n.purpose == Purpose::Package && n.var.is_some()).map(|(i, _)| i).collect();
+        let packages: Vec<InstId> = self
+            .insts
+            .iter()
+            .filter(|(_, n)| n.purpose == Purpose::Package && n.var.is_some())
+            .map(|(i, _)| i)
+            .collect();
         for inst in packages {
-            let Some(range) = self.insts[inst].var.clone() else { continue };
+            let Some(range) = self.insts[inst].var.clone() else {
+                continue;
+            };
             let n: usize = range.dims.iter().product();
             let value = self.values.get(&inst).cloned().flatten();
             for k in 0..n {
@@ -305,7 +363,13 @@ impl<'a> Flattener<'a> {
         let scalar = match value {
             Value::Array(a) => match a.elems.get(k) {
                 Some(v) => v.clone(),
-                None => return Err(Box::new(Diagnostic::error("array-size-mismatch", self.root_span(), format!("no element {:?}", subscripts_of(k, dims))))),
+                None => {
+                    return Err(Box::new(Diagnostic::error(
+                        "array-size-mismatch",
+                        self.root_span(),
+                        format!("no element {:?}", subscripts_of(k, dims)),
+                    )));
+                }
             },
             v => v.clone(),
         };
@@ -316,7 +380,11 @@ impl<'a> Flattener<'a> {
             Value::String(s) => self.ir.string(&s),
             Value::Enum(id, k) => self.ir.add_scalar(Expr::Enum(id, k), Base::Enum(id)),
             Value::Array(_) | Value::Record(_) | Value::Object(_) | Value::Function(..) => {
-                return Err(Box::new(Diagnostic::error("type-mismatch", self.root_span(), "a scalar value is expected")));
+                return Err(Box::new(Diagnostic::error(
+                    "type-mismatch",
+                    self.root_span(),
+                    "a scalar value is expected",
+                )));
             }
         })
     }
@@ -341,17 +409,34 @@ impl<'a> Flattener<'a> {
     }
 
     fn check_attribute_names(&mut self, inst: InstId) {
-        const ATTRIBUTES: [&str; 11] =
-            ["start", "fixed", "min", "max", "nominal", "unit", "displayUnit", "quantity", "stateSelect", "unbounded", "value"];
+        const ATTRIBUTES: [&str; 11] = [
+            "start",
+            "fixed",
+            "min",
+            "max",
+            "nominal",
+            "unit",
+            "displayUnit",
+            "quantity",
+            "stateSelect",
+            "unbounded",
+            "value",
+        ];
         for layer in self.insts[inst].layers.clone().iter() {
-            let LayerKind::Modification(m) = layer.kind else { continue };
+            let LayerKind::Modification(m) = layer.kind else {
+                continue;
+            };
             for arg in &m.args {
                 if let ast::ArgumentKind::Modify { path, .. } = &arg.kind
                     && !ATTRIBUTES.contains(&path.parts[0].name.as_str())
                 {
                     let candidates: Vec<Name> = ATTRIBUTES.iter().map(|a| Name::new(a)).collect();
                     let ident = &path.parts[0];
-                    let diagnostic = Diagnostic::error("modifier-unknown", ident.span, format!("`{}` is not an attribute of this type", ident.name));
+                    let diagnostic = Diagnostic::error(
+                        "modifier-unknown",
+                        ident.span,
+                        format!("`{}` is not an attribute of this type", ident.name),
+                    );
                     self.report(Box::new(match crate::lookup::suggest(ident.name, &candidates) {
                         Some(s) => diagnostic.help(format!("did you mean `{s}`?")),
                         None => diagnostic.help("attributes are start, fixed, min, max, nominal, unit, displayUnit, quantity, stateSelect"),
@@ -376,7 +461,10 @@ impl<'a> Flattener<'a> {
                 self.variables[*id].fixed = Some(v);
             }
         }
-        if range.base == Base::Real || range.base == Base::Integer || matches!(range.base, Base::Enum(_)) {
+        if range.base == Base::Real
+            || range.base == Base::Integer
+            || matches!(range.base, Base::Enum(_))
+        {
             if let Some((values, _)) = self.attribute(inst, "min", range, ids.len())? {
                 for (id, v) in ids.iter().zip(values) {
                     self.variables[*id].min = Some(v);
@@ -408,9 +496,13 @@ impl<'a> Flattener<'a> {
             }
         }
         for attribute in ["unit", "displayUnit", "quantity"] {
-            let Some((values, _)) = self.attribute(inst, attribute, range, ids.len())? else { continue };
+            let Some((values, _)) = self.attribute(inst, attribute, range, ids.len())? else {
+                continue;
+            };
             for (id, v) in ids.iter().zip(values) {
-                let Expr::String(text) = *self.ir.expr(v) else { continue };
+                let Expr::String(text) = *self.ir.expr(v) else {
+                    continue;
+                };
                 let variable = &mut self.variables[*id];
                 match attribute {
                     "unit" => variable.unit = Some(text),
@@ -423,9 +515,19 @@ impl<'a> Flattener<'a> {
     }
 
     /// The value of an attribute for each element, and the level of its modifier.
-    fn attribute(&mut self, inst: InstId, name: &str, range: &VarRange, n: usize) -> Res<Option<(Vec<ExprId>, u32)>> {
-        let Some(layer) = self.attribute_layer(inst, Name::new(name)) else { return Ok(None) };
-        let Some(e) = self.layer_value(&layer)? else { return Ok(None) };
+    fn attribute(
+        &mut self,
+        inst: InstId,
+        name: &str,
+        range: &VarRange,
+        n: usize,
+    ) -> Res<Option<(Vec<ExprId>, u32)>> {
+        let Some(layer) = self.attribute_layer(inst, Name::new(name)) else {
+            return Ok(None);
+        };
+        let Some(e) = self.layer_value(&layer)? else {
+            return Ok(None);
+        };
         let leaves = self.leaves(e, layer.span)?;
         if leaves.len() == n && (!self.ir.ty(e).is_scalar() || range.dims.is_empty()) {
             return Ok(Some((leaves, layer.level)));
@@ -437,7 +539,11 @@ impl<'a> Flattener<'a> {
         Err(Box::new(Diagnostic::error(
             "array-size-mismatch",
             layer.span,
-            format!("attribute `{name}` of `{}` has {} values, the variable {n} elements", self.insts[inst].path, leaves.len()),
+            format!(
+                "attribute `{name}` of `{}` has {} values, the variable {n} elements",
+                self.insts[inst].path,
+                leaves.len()
+            ),
         )))
     }
 
@@ -445,7 +551,10 @@ impl<'a> Flattener<'a> {
         let span = self.insts[inst].span;
         let variability = self.insts[inst].prefixes.variability;
         let decide = variability == Variability::Constant
-            || variability == Variability::Parameter && self.insts[inst].evaluate && range.base != Base::String && !matches!(range.base, Base::Object(_));
+            || variability == Variability::Parameter
+                && self.insts[inst].evaluate
+                && range.base != Base::String
+                && !matches!(range.base, Base::Object(_));
         if decide && !self.values.contains_key(&inst) && !ids.is_empty() {
             // Final and Evaluate parameters are folded where possible; otherwise they stay parameters.
             let _ = self.value_of(inst, span);
@@ -456,11 +565,18 @@ impl<'a> Flattener<'a> {
             for (k, id) in ids.iter().enumerate() {
                 let literal = self.value_literal(&value, k, &range.dims)?;
                 self.variables[*id].binding = Some(self.real_literal(literal, range.base));
-                self.variables[*id].structural = Some(self.structural.get(&inst).copied().unwrap_or("it is a constant"));
+                self.variables[*id].structural = Some(
+                    self.structural
+                        .get(&inst)
+                        .copied()
+                        .unwrap_or("it is a constant"),
+                );
             }
             return Ok(());
         }
-        let Some(binding) = self.binding(inst)? else { return Ok(()) };
+        let Some(binding) = self.binding(inst)? else {
+            return Ok(());
+        };
         let bound = self.ir.ty(binding).clone();
         let fits = match (range.base, bound.base) {
             (Base::Real, Base::Integer) => true,
@@ -471,7 +587,12 @@ impl<'a> Flattener<'a> {
                 Diagnostic::error(
                     "type-mismatch",
                     span,
-                    format!("`{}` has type `{}`, its value type `{}`", self.insts[inst].path, self.text_of_type(&saltus_ir::Type::scalar(range.base)), self.type_text_of(binding)),
+                    format!(
+                        "`{}` has type `{}`, its value type `{}`",
+                        self.insts[inst].path,
+                        self.text_of_type(&saltus_ir::Type::scalar(range.base)),
+                        self.type_text_of(binding)
+                    ),
                 )
                 .help("give a value of the declared type"),
             ));
@@ -505,10 +626,19 @@ impl<'a> Flattener<'a> {
             }
             return Ok(());
         }
-        let origin = Origin { span, component: self.insts[inst].parent.map_or(Name::new(""), |p| self.insts[p].path) };
+        let origin = Origin {
+            span,
+            component: self.insts[inst]
+                .parent
+                .map_or(Name::new(""), |p| self.insts[p].path),
+        };
         for (id, e) in ids.iter().zip(leaves) {
             let lhs = self.var_expr(*id);
-            self.sections.equations.push(flat::Equation { lhs, rhs: e, origin });
+            self.sections.equations.push(flat::Equation {
+                lhs,
+                rhs: e,
+                origin,
+            });
         }
         Ok(())
     }
@@ -524,12 +654,20 @@ impl<'a> Flattener<'a> {
     }
 
     fn expr_variability_of(&self, leaves: &[ExprId]) -> Variability {
-        leaves.iter().map(|e| self.expr_variability(*e)).max().unwrap_or(Variability::Constant)
+        leaves
+            .iter()
+            .map(|e| self.expr_variability(*e))
+            .max()
+            .unwrap_or(Variability::Constant)
     }
 
     /// The winning binding was written with `each`.
     fn broadcast_allowed(&self, inst: InstId) -> bool {
-        self.insts[inst].layers.iter().find(|l| matches!(l.kind, LayerKind::Modification(m) if m.value.is_some())).is_some_and(|l| l.each)
+        self.insts[inst]
+            .layers
+            .iter()
+            .find(|l| matches!(l.kind, LayerKind::Modification(m) if m.value.is_some()))
+            .is_some_and(|l| l.each)
     }
 
     fn build(&mut self, top: InstId) -> FlatModel {
@@ -538,7 +676,10 @@ impl<'a> Flattener<'a> {
         let annotation = def.and_then(|d| d.annotation.as_ref());
         FlatModel {
             name: self.insts[top].name,
-            description: def.and_then(|d| d.description.as_deref()).unwrap_or("").to_owned(),
+            description: def
+                .and_then(|d| d.description.as_deref())
+                .unwrap_or("")
+                .to_owned(),
             span: self.insts[top].span,
             ir: std::mem::take(&mut self.ir),
             variables: std::mem::take(&mut self.variables),
@@ -557,13 +698,29 @@ impl<'a> Flattener<'a> {
 /// `annotation(experiment(StartTime = …, StopTime = …, Tolerance = …, Interval = …))`
 fn experiment(annotation: Option<&ast::Annotation>) -> flat::Experiment {
     let mut found: IndexMap<&str, f64> = IndexMap::new();
-    let arg = annotation.into_iter().flat_map(|a| &a.args).find_map(|arg| match &arg.kind {
-        ast::ArgumentKind::Modify { path, modification: Some(m), .. } if path.parts[0].name.as_str() == "experiment" => Some(m),
-        _ => None,
-    });
+    let arg = annotation
+        .into_iter()
+        .flat_map(|a| &a.args)
+        .find_map(|arg| match &arg.kind {
+            ast::ArgumentKind::Modify {
+                path,
+                modification: Some(m),
+                ..
+            } if path.parts[0].name.as_str() == "experiment" => Some(m),
+            _ => None,
+        });
     if let Some(modification) = arg {
-        let inner = ast::Annotation { args: modification.args.clone(), span: modification.span };
-        for key in ["StartTime", "StopTime", "Tolerance", "Interval", "NumberOfIntervals"] {
+        let inner = ast::Annotation {
+            args: modification.args.clone(),
+            span: modification.span,
+        };
+        for key in [
+            "StartTime",
+            "StopTime",
+            "Tolerance",
+            "Interval",
+            "NumberOfIntervals",
+        ] {
             if let Some(x) = annotation_value(Some(&inner), key).and_then(number) {
                 found.insert(key, x);
             }
@@ -574,7 +731,12 @@ fn experiment(annotation: Option<&ast::Annotation>) -> flat::Experiment {
         let n = get("NumberOfIntervals")?;
         Some((get("StopTime")? - get("StartTime").unwrap_or(0.0)) / n)
     });
-    flat::Experiment { start_time: get("StartTime"), stop_time: get("StopTime"), tolerance: get("Tolerance"), interval }
+    flat::Experiment {
+        start_time: get("StartTime"),
+        stop_time: get("StopTime"),
+        tolerance: get("Tolerance"),
+        interval,
+    }
 }
 
 fn number(e: &ast::Expr) -> Option<f64> {

@@ -18,14 +18,26 @@ impl<'a> Flattener<'a> {
         let mut roots = Vec::new();
         for_each_root(&mut sections, &mut |e: &mut ExprId| roots.push(*e));
         for (_, v) in self.variables.iter() {
-            roots.extend([v.start, v.fixed, v.min, v.max, v.nominal, v.binding].into_iter().flatten());
+            roots.extend(
+                [v.start, v.fixed, v.min, v.max, v.nominal, v.binding]
+                    .into_iter()
+                    .flatten(),
+            );
         }
         let mut new = FxHashMap::default();
-        self.ir.substitute_all(&roots, &mut |v| known.get(&v).copied(), &mut new);
+        self.ir
+            .substitute_all(&roots, &mut |v| known.get(&v).copied(), &mut new);
         for_each_root(&mut sections, &mut |e: &mut ExprId| *e = new[e]);
         self.sections = sections;
         for (_, v) in self.variables.iter_mut() {
-            let fields = [&mut v.start, &mut v.fixed, &mut v.min, &mut v.max, &mut v.nominal, &mut v.binding];
+            let fields = [
+                &mut v.start,
+                &mut v.fixed,
+                &mut v.min,
+                &mut v.max,
+                &mut v.nominal,
+                &mut v.binding,
+            ];
             for field in fields.into_iter().flatten() {
                 *field = new[field];
             }
@@ -54,8 +66,14 @@ impl<'a> Flattener<'a> {
         }
         let mut tried: FxHashSet<InstId> = FxHashSet::default();
         for var in asked {
-            let Some(&(inst, _)) = self.var_inst.get(var) else { continue };
-            if self.variables[var].fixed.is_some_and(|f| self.ir.as_boolean(f) == Some(false)) || !tried.insert(inst) {
+            let Some(&(inst, _)) = self.var_inst.get(var) else {
+                continue;
+            };
+            if self.variables[var]
+                .fixed
+                .is_some_and(|f| self.ir.as_boolean(f) == Some(false))
+                || !tried.insert(inst)
+            {
                 continue;
             }
             let span = self.insts[inst].span;
@@ -69,16 +87,26 @@ impl<'a> Flattener<'a> {
     fn known_literals(&mut self) -> FxHashMap<VarId, ExprId> {
         let mut known = FxHashMap::default();
         for inst in self.insts.ids().collect::<Vec<_>>() {
-            let Some(range) = self.insts[inst].var.clone() else { continue };
-            let Some(Some(value)) = self.values.get(&inst).cloned() else { continue };
+            let Some(range) = self.insts[inst].var.clone() else {
+                continue;
+            };
+            let Some(Some(value)) = self.values.get(&inst).cloned() else {
+                continue;
+            };
             if range.base == Base::String || matches!(range.base, Base::Object(_) | Base::Clock) {
                 continue;
             }
             let n: usize = range.dims.iter().product();
-            let why = self.structural.get(&inst).copied().unwrap_or("it is a constant");
+            let why = self
+                .structural
+                .get(&inst)
+                .copied()
+                .unwrap_or("it is a constant");
             for k in 0..n {
                 let id = VarId(range.first.0 + k as u32);
-                let Ok(literal) = self.value_literal(&value, k, &range.dims) else { continue };
+                let Ok(literal) = self.value_literal(&value, k, &range.dims) else {
+                    continue;
+                };
                 let literal = self.real_literal(literal, range.base);
                 known.insert(id, literal);
                 self.variables[id].binding = Some(literal);

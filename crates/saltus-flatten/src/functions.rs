@@ -7,9 +7,10 @@ use crate::core::*;
 use crate::elaborate::descend_all;
 use crate::instantiate::annotation_flag;
 use crate::lookup::Effective;
-use crate::typing::{Cx, Target, error, error_help, find_use, use_in_ref, unsupported};
+use crate::typing::{Cx, Target, error, error_help, find_use, unsupported, use_in_ref};
 use saltus_ir::func::{
-    self, Access, AssertLevel, DerivativeRule, External, ExternalArg, Function, FunctionBody, Inline, Local, Place, StatementKind,
+    self, Access, AssertLevel, DerivativeRule, External, ExternalArg, Function, FunctionBody,
+    Inline, Local, Place, StatementKind,
 };
 use saltus_ir::types::ObjectType;
 use saltus_ir::{Base, Dim, Expr, ExprId, FuncId, LocalId, ObjectId, RecordId, Sub, Type, VarId};
@@ -40,19 +41,27 @@ impl<'a> Flattener<'a> {
         self.elaborate(inst)?;
         if !self.is_function_class(inst) {
             let span = class.span.unwrap_or(self.insts[inst].span);
-            return Err(error("type-mismatch", span, format!("`{}` is not a function", class.name)));
+            return Err(error(
+                "type-mismatch",
+                span,
+                format!("`{}` is not a function", class.name),
+            ));
         }
         self.function_of_inst(inst)
     }
 
     pub(crate) fn is_function_class(&self, inst: InstId) -> bool {
-        matches!(self.insts[inst].restriction, ast::Restriction::Function | ast::Restriction::OperatorFunction)
+        matches!(
+            self.insts[inst].restriction,
+            ast::Restriction::Function | ast::Restriction::OperatorFunction
+        )
     }
 
     /// The text that makes up the function: the class itself, or what a short class stands for.
     fn main_def(&self, inst: InstId) -> Option<&'a ast::ClassDef> {
         let text = self.insts[inst].texts.last().copied();
-        text.and_then(|t| self.lexes[t].def).or(self.insts[inst].def)
+        text.and_then(|t| self.lexes[t].def)
+            .or(self.insts[inst].def)
     }
 
     pub(crate) fn function_of_inst(&mut self, inst: InstId) -> Res<FuncId> {
@@ -66,9 +75,15 @@ impl<'a> Flattener<'a> {
         if let Some(def) = self.insts[inst].def.or(def)
             && matches!(def.body, ast::ClassBody::Derivative { .. })
         {
-            return Err(unsupported(def.name.span, "a function defined as the partial derivative of another"));
+            return Err(unsupported(
+                def.name.span,
+                "a function defined as the partial derivative of another",
+            ));
         }
-        let impure = [self.insts[inst].def, def].into_iter().flatten().any(|d| d.purity == ast::Purity::Impure);
+        let impure = [self.insts[inst].def, def]
+            .into_iter()
+            .flatten()
+            .any(|d| d.purity == ast::Purity::Impure);
         let id = self.ir.functions.push(Function {
             name,
             span,
@@ -104,7 +119,25 @@ impl<'a> Flattener<'a> {
             if declared.decl.type_prefixes.variability == Some(ast::Variability::Constant) {
                 continue;
             }
-            let causality = declared.decl.type_prefixes.causality.or(self.insts[declared.class].type_prefixes.causality);
+            // A redeclaration keeps the prefixes of what it replaces (specification 7.3).
+            let original = match self.insts[inst].elements[&name].kind {
+                ElementKind::Component(original) => original.type_prefixes.causality,
+                ElementKind::Class(_) => None,
+            };
+            let causality = declared
+                .decl
+                .type_prefixes
+                .causality
+                .or(self.insts[declared.class].type_prefixes.causality)
+                .or(original);
+            if causality.is_none() && !declared.effective.element.protected {
+                return Err(error_help(
+                    "misplaced-prefix",
+                    declared.decl.name.span,
+                    format!("public variable `{name}` of a function is neither input nor output"),
+                    "declare it `input`, `output` or in a `protected` section",
+                ));
+            }
             let local = self.new_local(name, &declared);
             let f = &mut self.ir.functions[id];
             match causality {
@@ -112,7 +145,10 @@ impl<'a> Flattener<'a> {
                 Some(ast::Causality::Output) => f.outputs.push(local),
                 None => f.protected.push(local),
             }
-            self.function_locals.entry(inst).or_default().insert(name, local);
+            self.function_locals
+                .entry(inst)
+                .or_default()
+                .insert(name, local);
             if declared.base == Base::Function {
                 self.argument_stub(local, declared.class)?;
             }
@@ -133,18 +169,34 @@ impl<'a> Flattener<'a> {
     /// The declaration of a component with redeclarations applied, and its class.
     fn declared(&mut self, inst: InstId, name: Name) -> Res<Declared<'a>> {
         let effective = self.effective(inst, name);
-        let ElementKind::Component(decl) = effective.element.kind else { unreachable!("a component element") };
+        let ElementKind::Component(decl) = effective.element.kind else {
+            unreachable!("a component element")
+        };
         let class = self.find_class(effective.element.lex, &decl.ty)?;
         let class = self.class_inst(&class)?;
         self.elaborate(class)?;
         let base = self.base_of_class(class, decl.ty.span)?;
-        Ok(Declared { effective, decl, class, base })
+        Ok(Declared {
+            effective,
+            decl,
+            class,
+            base,
+        })
     }
 
     fn new_local(&mut self, name: Name, declared: &Declared<'a>) -> LocalId {
         let rank = declared.decl.dims.len() + self.insts[declared.class].type_dims.len();
-        let ty = self.ir.intern_type(Type { base: declared.base, dims: vec![Dim::Unknown; rank] });
-        self.ir.locals.push(Local { name, ty, dims: vec![None; rank], default: None, span: declared.decl.name.span })
+        let ty = self.ir.intern_type(Type {
+            base: declared.base,
+            dims: vec![Dim::Unknown; rank],
+        });
+        self.ir.locals.push(Local {
+            name,
+            ty,
+            dims: vec![None; rank],
+            default: None,
+            span: declared.decl.name.span,
+        })
     }
 
     /// A function that stands for the function-typed input `local`.
@@ -167,7 +219,10 @@ impl<'a> Flattener<'a> {
                 _ => Dim::Unknown,
             })
             .collect();
-        let ty = self.ir.intern_type(Type { base: p.declared.base, dims: known });
+        let ty = self.ir.intern_type(Type {
+            base: p.declared.base,
+            dims: known,
+        });
         let local = &mut self.ir.locals[p.local];
         local.ty = ty;
         local.dims = dims;
@@ -175,18 +230,32 @@ impl<'a> Flattener<'a> {
     }
 
     fn declared_dims(&mut self, declared: &Declared<'a>) -> Res<Vec<Option<ExprId>>> {
-        let own = declared.decl.dims.iter().map(|d| (d, declared.effective.element.lex));
-        let all: Vec<(&'a ast::Subscript, LexId)> = own.chain(self.insts[declared.class].type_dims.iter().copied()).collect();
+        let own = declared
+            .decl
+            .dims
+            .iter()
+            .map(|d| (d, declared.effective.element.lex));
+        let all: Vec<(&'a ast::Subscript, LexId)> = own
+            .chain(self.insts[declared.class].type_dims.iter().copied())
+            .collect();
         let mut dims = Vec::with_capacity(all.len());
         for (sub, lex) in all {
-            dims.push(self.dim_expr(Scope { lex, iterators: None }, sub)?);
+            dims.push(self.dim_expr(
+                Scope {
+                    lex,
+                    iterators: None,
+                },
+                sub,
+            )?);
         }
         Ok(dims)
     }
 
     /// The size that a dimension of a declaration asks for; `None` for `:`. Enumeration types and Boolean are sizes too.
     pub fn dim_expr(&mut self, scope: Scope<'_>, sub: &'a ast::Subscript) -> Res<Option<ExprId>> {
-        let ast::Subscript::Expr(e) = sub else { return Ok(None) };
+        let ast::Subscript::Expr(e) = sub else {
+            return Ok(None);
+        };
         if let ExprKind::Ref(r) = &e.kind
             && let Target::Class(class) = self.cref(scope, r)?
         {
@@ -195,7 +264,13 @@ impl<'a> Flattener<'a> {
             let n = match self.insts[inst].builtin {
                 Some(BuiltinClass::Boolean) => 2,
                 Some(BuiltinClass::Enum(id)) => self.ir.enums[id].literals.len() as i64,
-                _ => return Err(error("type-mismatch", e.span, format!("`{}` is no array size", class.name))),
+                _ => {
+                    return Err(error(
+                        "type-mismatch",
+                        e.span,
+                        format!("`{}` is no array size", class.name),
+                    ));
+                }
             };
             return Ok(Some(self.ir.integer(n)));
         }
@@ -220,23 +295,41 @@ impl<'a> Flattener<'a> {
             if matches!(e.kind, ExprKind::Break) {
                 return Ok(());
             }
-            let value = self.expr(Scope { lex, iterators: None }, e)?;
+            let value = self.expr(
+                Scope {
+                    lex,
+                    iterators: None,
+                },
+                e,
+            )?;
             self.check_assignable(self.ir.locals[p.local].ty, value, e.span)?;
             let value = self.adapt(value, p.declared.base);
             self.ir.locals[p.local].default = Some(value);
             return Ok(());
         }
         let ty = self.ir.type_of_id(self.ir.locals[p.local].ty).clone();
-        let Base::Record(record) = ty.base else { return Ok(()) };
+        let Base::Record(record) = ty.base else {
+            return Ok(());
+        };
         if !ty.is_scalar() {
             return Ok(());
         }
-        let fields: Vec<Name> = self.ir.records[record].fields.iter().map(|f| f.name).collect();
+        let fields: Vec<Name> = self.ir.records[record]
+            .fields
+            .iter()
+            .map(|f| f.name)
+            .collect();
         let mut values = Vec::new();
         for (k, field) in fields.iter().enumerate() {
             let of_field = descend_all(layers, *field);
             if let Some((e, lex)) = Self::value_syntax(&of_field) {
-                let value = self.expr(Scope { lex, iterators: None }, e)?;
+                let value = self.expr(
+                    Scope {
+                        lex,
+                        iterators: None,
+                    },
+                    e,
+                )?;
                 let field_ty = self.ir.records[record].fields[k].ty;
                 self.check_assignable(field_ty, value, e.span)?;
                 let value = self.adapt(value, self.ir.type_of_id(field_ty).base);
@@ -245,29 +338,71 @@ impl<'a> Flattener<'a> {
         }
         if values.len() == fields.len() && !fields.is_empty() {
             let all = values.iter().map(|(_, v, _)| *v).collect();
-            let value = self.node(Expr::Record { record, fields: all }, ty.base, Vec::new());
+            let value = self.node(
+                Expr::Record {
+                    record,
+                    fields: all,
+                },
+                ty.base,
+                Vec::new(),
+            );
             self.ir.locals[p.local].default = Some(value);
             return Ok(());
         }
         for (k, value, span) in values {
-            let target = func::Target { place: Place::Local(p.local), access: vec![Access::Field(k as u32)] };
-            prologue.push(func::Statement { kind: StatementKind::Assign { target, value }, span });
+            let target = func::Target {
+                place: Place::Local(p.local),
+                access: vec![Access::Field(k as u32)],
+            };
+            prologue.push(func::Statement {
+                kind: StatementKind::Assign { target, value },
+                span,
+            });
         }
         Ok(())
     }
 
-    fn function_body(&mut self, inst: InstId, id: FuncId, prologue: Vec<func::Statement>) -> Res<FunctionBody> {
+    fn function_body(
+        &mut self,
+        inst: InstId,
+        id: FuncId,
+        prologue: Vec<func::Statement>,
+    ) -> Res<FunctionBody> {
         let texts = self.insts[inst].texts.clone();
         let mut statements = prologue;
         let mut has_algorithm = false;
         let mut external = None;
         for lex in texts {
-            let Some(def) = self.lexes[lex].def else { continue };
-            let ast::ClassBody::Composition { parts, .. } = &def.body else { continue };
+            let Some(def) = self.lexes[lex].def else {
+                continue;
+            };
+            let ast::ClassBody::Composition { parts, .. } = &def.body else {
+                continue;
+            };
+            let mut n_sections = 0;
             for section in &parts.sections {
                 if let ast::SectionKind::Algorithm(list) = &section.kind {
+                    n_sections += 1;
+                    if n_sections > 1 || section.initial {
+                        let what = if section.initial {
+                            "an initial algorithm"
+                        } else {
+                            "more than one algorithm section"
+                        };
+                        return Err(error(
+                            "type-mismatch",
+                            section.span,
+                            format!("function `{}` has {what}", def.name.name),
+                        ));
+                    }
                     has_algorithm = true;
-                    statements.extend(self.statements(Scope { lex, iterators: None }, list)?);
+                    statements.extend(self.statements(
+                        Scope {
+                            lex,
+                            iterators: None,
+                        },
+                        list,
+                    )?);
                 } else if let ast::SectionKind::Equations(list) = &section.kind
                     && !list.is_empty()
                 {
@@ -295,9 +430,18 @@ impl<'a> Flattener<'a> {
 
     /// `external "C" y = f(x)`; without a call the arguments are all inputs and outputs, arrays followed by their sizes
     /// (specification 12.9.1).
-    fn external(&mut self, id: FuncId, e: &'a ast::External, lex: LexId, def: &'a ast::ClassDef) -> Res<External> {
+    fn external(
+        &mut self,
+        id: FuncId,
+        e: &'a ast::External,
+        lex: LexId,
+        def: &'a ast::ClassDef,
+    ) -> Res<External> {
         let language = Name::new(e.language.as_deref().unwrap_or("C"));
-        let scope = Scope { lex, iterators: None };
+        let scope = Scope {
+            lex,
+            iterators: None,
+        };
         let Some(name) = &e.function else {
             let f = self.ir.functions[id].clone();
             let result = match f.outputs[..] {
@@ -305,21 +449,40 @@ impl<'a> Flattener<'a> {
                 _ => None,
             };
             let mut args = Vec::new();
-            for &l in f.inputs.iter().chain(f.outputs.iter().filter(|l| Some(**l) != result)) {
+            for &l in f
+                .inputs
+                .iter()
+                .chain(f.outputs.iter().filter(|l| Some(**l) != result))
+            {
                 let ty = self.ir.locals[l].ty;
                 let node = self.ir.add(Expr::Local(l), ty);
-                args.push(if f.outputs.contains(&l) { ExternalArg::Output(l) } else { ExternalArg::Value(node) });
+                args.push(if f.outputs.contains(&l) {
+                    ExternalArg::Output(l)
+                } else {
+                    ExternalArg::Value(node)
+                });
                 for k in 0..self.ir.type_of_id(ty).dims.len() {
                     args.push(ExternalArg::Value(self.size_node(node, k)));
                 }
             }
-            return Ok(External { language, name: def.name.name, args, result });
+            return Ok(External {
+                language,
+                name: def.name.name,
+                args,
+                result,
+            });
         };
         let result = match &e.result {
             None => None,
             Some(r) => match self.cref(scope, r)? {
                 Target::Local { local, access, .. } if access.is_empty() => Some(local),
-                _ => return Err(error("type-mismatch", r.span, "the result of an external function must be an output")),
+                _ => {
+                    return Err(error(
+                        "type-mismatch",
+                        r.span,
+                        "the result of an external function must be an output",
+                    ));
+                }
             },
         };
         let mut args = Vec::with_capacity(e.args.len());
@@ -334,7 +497,12 @@ impl<'a> Flattener<'a> {
             }
             args.push(ExternalArg::Value(self.expr(scope, a)?));
         }
-        Ok(External { language, name: name.name, args, result })
+        Ok(External {
+            language,
+            name: name.name,
+            args,
+            result,
+        })
     }
 
     fn is_plain_scalar(&self, local: LocalId) -> bool {
@@ -348,7 +516,8 @@ impl<'a> Flattener<'a> {
         if f.outputs.contains(&local) {
             return true;
         }
-        f.protected.contains(&local) && (!self.is_plain_scalar(local) || self.ir.locals[local].default.is_none())
+        f.protected.contains(&local)
+            && (!self.is_plain_scalar(local) || self.ir.locals[local].default.is_none())
     }
 
     // ---- annotations ----
@@ -357,7 +526,11 @@ impl<'a> Flattener<'a> {
     fn annotated(&self, inst: InstId) -> Vec<(&'a ast::ClassDef, LexId)> {
         let node = &self.insts[inst];
         let own = node.def.map(|d| (d, node.lex));
-        let texts = node.texts.iter().rev().filter_map(|&t| self.lexes[t].def.map(|d| (d, t)));
+        let texts = node
+            .texts
+            .iter()
+            .rev()
+            .filter_map(|&t| self.lexes[t].def.map(|d| (d, t)));
         own.into_iter().chain(texts).collect()
     }
 
@@ -380,20 +553,39 @@ impl<'a> Flattener<'a> {
     fn derivative_rules(&mut self, inst: InstId, id: FuncId) -> Res<()> {
         let Some((annotation, lex)) = self.annotated(inst).into_iter().find_map(|(def, lex)| {
             let annotation = def.annotation.as_ref()?;
-            annotation.args.iter().any(is_derivative).then_some((annotation, lex))
+            annotation
+                .args
+                .iter()
+                .any(is_derivative)
+                .then_some((annotation, lex))
         }) else {
             return Ok(());
         };
         for arg in annotation.args.iter().filter(|a| is_derivative(a)) {
-            let ast::ArgumentKind::Modify { modification: Some(m), .. } = &arg.kind else { continue };
-            let Some(ast::Expr { kind: ExprKind::Ref(r), .. }) = &m.value else { continue };
+            let ast::ArgumentKind::Modify {
+                modification: Some(m),
+                ..
+            } = &arg.kind
+            else {
+                continue;
+            };
+            let Some(ast::Expr {
+                kind: ExprKind::Ref(r),
+                ..
+            }) = &m.value
+            else {
+                continue;
+            };
             match self.derivative_rule(id, lex, m, r) {
                 Ok(rule) => self.ir.functions[id].derivatives.push(rule),
                 // The function itself is sound; what is missing is one way to differentiate it.
                 Err(e) => {
                     let mut warning = *e;
                     warning.severity = saltus_syntax::Severity::Warning;
-                    warning.notes.push(format!("the derivative of function `{}` is not used", self.ir.functions[id].name));
+                    warning.notes.push(format!(
+                        "the derivative of function `{}` is not used",
+                        self.ir.functions[id].name
+                    ));
                     self.diagnostics.push(warning);
                 }
             }
@@ -401,24 +593,60 @@ impl<'a> Flattener<'a> {
         Ok(())
     }
 
-    fn derivative_rule(&mut self, id: FuncId, lex: LexId, m: &'a ast::Modification, r: &'a ast::ComponentRef) -> Res<DerivativeRule> {
-        let Target::Class(class) = self.cref(Scope { lex, iterators: None }, r)? else {
-            return Err(error("type-mismatch", r.span, "the derivative of a function must be a function"));
+    fn derivative_rule(
+        &mut self,
+        id: FuncId,
+        lex: LexId,
+        m: &'a ast::Modification,
+        r: &'a ast::ComponentRef,
+    ) -> Res<DerivativeRule> {
+        let Target::Class(class) = self.cref(
+            Scope {
+                lex,
+                iterators: None,
+            },
+            r,
+        )?
+        else {
+            return Err(error(
+                "type-mismatch",
+                r.span,
+                "the derivative of a function must be a function",
+            ));
         };
         let function = self.function(&class)?;
-        let mut rule = DerivativeRule { function, order: 1, no_derivative: Vec::new(), zero_derivative: Vec::new() };
+        let mut rule = DerivativeRule {
+            function,
+            order: 1,
+            no_derivative: Vec::new(),
+            zero_derivative: Vec::new(),
+        };
         for arg in &m.args {
-            let ast::ArgumentKind::Modify { path, modification: Some(value), .. } = &arg.kind else { continue };
+            let ast::ArgumentKind::Modify {
+                path,
+                modification: Some(value),
+                ..
+            } = &arg.kind
+            else {
+                continue;
+            };
             let Some(value) = &value.value else { continue };
             match (path.parts[0].name.as_str(), &value.kind) {
                 ("order", ExprKind::Integer(n)) => {
-                    rule.order = u32::try_from(*n).map_err(|_| error("type-mismatch", value.span, "the order must be positive"))?;
+                    rule.order = u32::try_from(*n).map_err(|_| {
+                        error("type-mismatch", value.span, "the order must be positive")
+                    })?;
                 }
                 (what @ ("noDerivative" | "zeroDerivative"), ExprKind::Ref(input)) => {
                     let name = input.parts[0].name.name;
                     let inputs = &self.ir.functions[id].inputs;
-                    let Some(k) = inputs.iter().position(|l| self.ir.locals[*l].name == name) else {
-                        return Err(error("unknown-name", value.span, format!("`{name}` is no input of the function")));
+                    let Some(k) = inputs.iter().position(|l| self.ir.locals[*l].name == name)
+                    else {
+                        return Err(error(
+                            "unknown-name",
+                            value.span,
+                            format!("`{name}` is no input of the function"),
+                        ));
                     };
                     if what == "noDerivative" {
                         rule.no_derivative.push(k as u32);
@@ -465,17 +693,38 @@ impl<'a> Flattener<'a> {
         self.elaborate(inst)?;
         if self.insts[inst].parent.is_some() {
             let e = self.record_expr(inst, span)?;
-            let Base::Record(id) = self.ir.base(e) else { unreachable!("a record expression has record type") };
+            let Base::Record(id) = self.ir.base(e) else {
+                unreachable!("a record expression has record type")
+            };
             return Ok(id);
         }
         use ast::Restriction as R;
-        if !matches!(self.insts[inst].restriction, R::Record | R::OperatorRecord | R::Connector | R::ExpandableConnector | R::Class | R::Type) {
+        if !matches!(
+            self.insts[inst].restriction,
+            R::Record
+                | R::OperatorRecord
+                | R::Connector
+                | R::ExpandableConnector
+                | R::Class
+                | R::Type
+        ) {
             let kind = format!("{:?}", self.insts[inst].restriction).to_lowercase();
-            return Err(error("type-mismatch", span, format!("`{}` is a {kind}, which is no type of values", self.insts[inst].path)));
+            return Err(error(
+                "type-mismatch",
+                span,
+                format!(
+                    "`{}` is a {kind}, which is no type of values",
+                    self.insts[inst].path
+                ),
+            ));
         }
         let constructor = self.record_constructor(inst)?;
         let FunctionBody::Constructor(id) = self.ir.functions[constructor].body else {
-            return Err(error("recursive-instance", span, format!("record `{}` contains itself", self.insts[inst].path)));
+            return Err(error(
+                "recursive-instance",
+                span,
+                format!("record `{}` contains itself", self.insts[inst].path),
+            ));
         };
         Ok(id)
     }
@@ -522,24 +771,39 @@ impl<'a> Flattener<'a> {
             let fixed = declared.decl.prefixes.is_final
                 || declared.effective.element.protected
                 || declared.decl.type_prefixes.variability == Some(ast::Variability::Constant)
-                || declared.effective.layers.iter().any(|l| l.is_final && matches!(l.kind, LayerKind::Modification(m) if m.value.is_some()));
+                    && Self::value_syntax(&declared.effective.layers).is_some()
+                || declared.effective.layers.iter().any(|l| {
+                    l.is_final && matches!(l.kind, LayerKind::Modification(m) if m.value.is_some())
+                });
             self.ir.functions[id].inputs.push(local);
             if fixed {
                 self.ir.functions[id].protected.push(local);
             }
-            self.function_locals.entry(inst).or_default().insert(name, local);
+            self.function_locals
+                .entry(inst)
+                .or_default()
+                .insert(name, local);
             pending.push(Pending { local, declared });
         }
         for p in &pending {
             self.lower_dims(p)?;
             self.refine_dims(p.local, &pending)?;
         }
-        let fields: Vec<_> = pending.iter().map(|p| (self.ir.locals[p.local].name, self.ir.locals[p.local].ty)).collect();
+        let fields: Vec<_> = pending
+            .iter()
+            .map(|p| (self.ir.locals[p.local].name, self.ir.locals[p.local].ty))
+            .collect();
         let (name, span) = (self.insts[inst].class.name, self.insts[inst].span);
         let record = self.record_id(name, fields, span);
         self.insts[inst].record = Some(record);
         let output = self.ir.intern_type(Type::scalar(Base::Record(record)));
-        let output = self.ir.locals.push(Local { name, ty: output, dims: Vec::new(), default: None, span });
+        let output = self.ir.locals.push(Local {
+            name,
+            ty: output,
+            dims: Vec::new(),
+            default: None,
+            span,
+        });
         self.ir.functions[id].outputs.push(output);
         self.ir.functions[id].body = FunctionBody::Constructor(record);
         for p in &pending {
@@ -552,8 +816,16 @@ impl<'a> Flattener<'a> {
     }
 
     fn record_default(&mut self, p: &Pending<'a>) -> Res<()> {
-        let Some((e, lex)) = Self::value_syntax(&p.declared.effective.layers) else { return Ok(()) };
-        let value = self.expr(Scope { lex, iterators: None }, e)?;
+        let Some((e, lex)) = Self::value_syntax(&p.declared.effective.layers) else {
+            return Ok(());
+        };
+        let value = self.expr(
+            Scope {
+                lex,
+                iterators: None,
+            },
+            e,
+        )?;
         self.check_assignable(self.ir.locals[p.local].ty, value, e.span)?;
         let value = self.adapt(value, p.declared.base);
         self.ir.locals[p.local].default = Some(value);
@@ -600,20 +872,33 @@ impl<'a> Flattener<'a> {
     }
 
     /// Whether `value` may be assigned to a place of type `ty`.
-    pub(crate) fn check_assignable(&self, ty: saltus_ir::TypeId, value: ExprId, span: Span) -> Res<()> {
+    pub(crate) fn check_assignable(
+        &self,
+        ty: saltus_ir::TypeId,
+        value: ExprId,
+        span: Span,
+    ) -> Res<()> {
         let (to, from) = (self.ir.type_of_id(ty), self.ir.ty(value));
         if !self.base_fits(to.base, from.base) || to.dims.len() != from.dims.len() {
             return Err(error(
                 "type-mismatch",
                 span,
-                format!("a value of type `{}` is expected, found `{}`", self.text_of_type(to), self.text_of_type(from)),
+                format!(
+                    "a value of type `{}` is expected, found `{}`",
+                    self.text_of_type(to),
+                    self.text_of_type(from)
+                ),
             ));
         }
         if !crate::typing::dims_fit(&to.dims, &from.dims) {
             return Err(error(
                 "array-size-mismatch",
                 span,
-                format!("a value of type `{}` is expected, found `{}`", self.text_of_type(to), self.text_of_type(from)),
+                format!(
+                    "a value of type `{}` is expected, found `{}`",
+                    self.text_of_type(to),
+                    self.text_of_type(from)
+                ),
             ));
         }
         Ok(())
@@ -622,7 +907,28 @@ impl<'a> Flattener<'a> {
     // ---- statements ----
 
     /// Statements of a function or of an algorithm section of a model.
-    pub fn statements(&mut self, scope: Scope<'_>, list: &'a [ast::Statement]) -> Res<Vec<func::Statement>> {
+    pub fn statements(
+        &mut self,
+        scope: Scope<'_>,
+        list: &'a [ast::Statement],
+    ) -> Res<Vec<func::Statement>> {
+        check_places(
+            list,
+            Around {
+                function: self.in_function(scope),
+                in_loop: false,
+                when: false,
+                nested: false,
+            },
+        )?;
+        self.statement_list(scope, list)
+    }
+
+    fn statement_list(
+        &mut self,
+        scope: Scope<'_>,
+        list: &'a [ast::Statement],
+    ) -> Res<Vec<func::Statement>> {
         let mut out = Vec::with_capacity(list.len());
         for statement in list {
             self.statement(scope, statement, &mut out)?;
@@ -630,7 +936,12 @@ impl<'a> Flattener<'a> {
         Ok(out)
     }
 
-    fn statement(&mut self, scope: Scope<'_>, s: &'a ast::Statement, out: &mut Vec<func::Statement>) -> Res<()> {
+    fn statement(
+        &mut self,
+        scope: Scope<'_>,
+        s: &'a ast::Statement,
+        out: &mut Vec<func::Statement>,
+    ) -> Res<()> {
         let span = s.span;
         let mut push = |kind| out.push(func::Statement { kind, span });
         match &s.kind {
@@ -639,45 +950,65 @@ impl<'a> Flattener<'a> {
                 let place = self.cref(scope, target)?;
                 self.assign(place, value, target.span, span, out)?;
             }
-            ast::StatementKind::MultiAssign { targets, call } => self.multi_assign(scope, targets, call, span, out)?,
+            ast::StatementKind::MultiAssign { targets, call } => {
+                self.multi_assign(scope, targets, call, span, out)?
+            }
             ast::StatementKind::Call(call) => self.call_statement(scope, call, span, out)?,
-            ast::StatementKind::If { branches, otherwise } => {
+            ast::StatementKind::If {
+                branches,
+                otherwise,
+            } => {
                 let mut list = Vec::new();
                 let mut rest: Option<&'a [ast::Statement]> = Some(otherwise);
                 for (condition, body) in branches {
                     let c = self.expr(scope, condition)?;
-                    self.expect_scalar(c, Base::Boolean, "the condition of an if-statement", condition.span)?;
+                    self.expect_scalar(
+                        c,
+                        Base::Boolean,
+                        "the condition of an if-statement",
+                        condition.span,
+                    )?;
                     match self.literal_bool(c) {
                         Some(true) => {
                             rest = Some(body);
                             break;
                         }
                         Some(false) => {}
-                        None => list.push((c, self.statements(scope, body)?)),
+                        None => list.push((c, self.statement_list(scope, body)?)),
                     }
                 }
-                let otherwise = self.statements(scope, rest.unwrap_or(&[]))?;
+                let otherwise = self.statement_list(scope, rest.unwrap_or(&[]))?;
                 if list.is_empty() {
                     out.extend(otherwise);
                 } else {
-                    out.push(func::Statement { kind: StatementKind::If { branches: list, otherwise }, span });
+                    out.push(func::Statement {
+                        kind: StatementKind::If {
+                            branches: list,
+                            otherwise,
+                        },
+                        span,
+                    });
                 }
             }
-            ast::StatementKind::For { iterators, body } => self.for_statement(scope, iterators, body, span, out)?,
+            ast::StatementKind::For { iterators, body } => {
+                self.for_statement(scope, iterators, body, span, out)?
+            }
             ast::StatementKind::While { condition, body } => {
                 let c = self.expr(scope, condition)?;
-                self.expect_scalar(c, Base::Boolean, "the condition of a while-statement", condition.span)?;
-                let body = self.statements(scope, body)?;
+                self.expect_scalar(
+                    c,
+                    Base::Boolean,
+                    "the condition of a while-statement",
+                    condition.span,
+                )?;
+                let body = self.statement_list(scope, body)?;
                 push(StatementKind::While { condition: c, body });
             }
             ast::StatementKind::When { branches } => {
-                if self.in_function(scope) {
-                    return Err(error("type-mismatch", span, "a when-statement may not stand in a function"));
-                }
                 let mut list = Vec::new();
                 for (condition, body) in branches {
                     let conditions = self.when_condition_list(scope, condition)?;
-                    list.push((conditions, self.statements(scope, body)?));
+                    list.push((conditions, self.statement_list(scope, body)?));
                 }
                 push(StatementKind::When { branches: list });
             }
@@ -688,37 +1019,68 @@ impl<'a> Flattener<'a> {
     }
 
     /// The conditions of a when-clause: one, or the elements of a vector.
-    pub fn when_condition_list(&mut self, scope: Scope<'_>, condition: &'a ast::Expr) -> Res<Vec<ExprId>> {
+    pub fn when_condition_list(
+        &mut self,
+        scope: Scope<'_>,
+        condition: &'a ast::Expr,
+    ) -> Res<Vec<ExprId>> {
         let c = self.expr(scope, condition)?;
         let ty = self.ir.ty(c).clone();
         match (ty.base, ty.known_dims().as_deref()) {
             (Base::Boolean | Base::Clock, Some([])) => Ok(vec![c]),
-            (Base::Boolean, Some([n])) => (0..*n).map(|k| self.element(c, &[k], condition.span)).collect(),
+            (Base::Boolean, Some([n])) => (0..*n)
+                .map(|k| self.element(c, &[k], condition.span))
+                .collect(),
             _ => Err(error(
                 "type-mismatch",
                 condition.span,
-                format!("the condition of `when` must be a Boolean or a vector of Booleans, found `{}`", self.text_of_type(&ty)),
+                format!(
+                    "the condition of `when` must be a Boolean or a vector of Booleans, found `{}`",
+                    self.text_of_type(&ty)
+                ),
             )),
         }
     }
 
     /// Assigns to a place; records of a model and scattered variables one by one.
-    fn assign(&mut self, target: Target<'a>, value: ExprId, at: Span, span: Span, out: &mut Vec<func::Statement>) -> Res<()> {
+    fn assign(
+        &mut self,
+        target: Target<'a>,
+        value: ExprId,
+        at: Span,
+        span: Span,
+        out: &mut Vec<func::Statement>,
+    ) -> Res<()> {
         if let Some((place, ty)) = self.simple_place(&target) {
+            self.check_writable(&place, at)?;
             self.check_assignable(ty, value, span)?;
             let value = self.adapt(value, self.ir.type_of_id(ty).base);
-            out.push(func::Statement { kind: StatementKind::Assign { target: place, value }, span });
+            out.push(func::Statement {
+                kind: StatementKind::Assign {
+                    target: place,
+                    value,
+                },
+                span,
+            });
             return Ok(());
         }
         match target {
             Target::Vars(selection) => {
                 if !selection.subs.is_empty() {
-                    return Err(unsupported(at, "assigning to elements of different components by a subscript that is not constant"));
+                    return Err(unsupported(
+                        at,
+                        "assigning to elements of different components by a subscript that is not constant",
+                    ));
                 }
-                let ty = self.ir.intern_type(Type::array(selection.base, &selection.dims));
+                let ty = self
+                    .ir
+                    .intern_type(Type::array(selection.base, &selection.dims));
                 self.check_assignable(ty, value, span)?;
                 for (k, &v) in selection.vars.iter().enumerate() {
-                    let subs: Vec<usize> = crate::instantiate::subscripts_of(k, &selection.dims).iter().map(|s| *s as usize - 1).collect();
+                    let subs: Vec<usize> = crate::instantiate::subscripts_of(k, &selection.dims)
+                        .iter()
+                        .map(|s| *s as usize - 1)
+                        .collect();
                     let element = self.element(value, &subs, span)?;
                     out.push(self.assign_var(v, selection.base, element, span));
                 }
@@ -726,53 +1088,137 @@ impl<'a> Flattener<'a> {
             }
             Target::Insts { dims, elems, subs } => {
                 if !subs.is_empty() {
-                    return Err(unsupported(at, "assigning to a record in an array by a subscript that is not constant"));
+                    return Err(unsupported(
+                        at,
+                        "assigning to a record in an array by a subscript that is not constant",
+                    ));
                 }
                 for (k, inst) in elems.into_iter().enumerate() {
-                    let at_k: Vec<usize> = crate::instantiate::subscripts_of(k, &dims).iter().map(|s| *s as usize - 1).collect();
-                    let element = if dims.is_empty() { value } else { self.element(value, &at_k, span)? };
+                    let at_k: Vec<usize> = crate::instantiate::subscripts_of(k, &dims)
+                        .iter()
+                        .map(|s| *s as usize - 1)
+                        .collect();
+                    let element = if dims.is_empty() {
+                        value
+                    } else {
+                        self.element(value, &at_k, span)?
+                    };
                     self.assign_record(inst, element, at, span, out)?;
                 }
                 Ok(())
             }
-            Target::Value(_) => Err(error_help("type-mismatch", at, "this cannot be assigned to", "constants, iterators and inputs keep their value")),
-            Target::Class(class) => Err(error("type-mismatch", at, format!("`{}` is a class and cannot be assigned to", class.name))),
-            Target::Absent => Err(error("absent-component", at, "this component does not exist, because its condition is false")),
+            Target::Value(_) => Err(error_help(
+                "type-mismatch",
+                at,
+                "this cannot be assigned to",
+                "constants, iterators and inputs keep their value",
+            )),
+            Target::Class(class) => Err(error(
+                "type-mismatch",
+                at,
+                format!("`{}` is a class and cannot be assigned to", class.name),
+            )),
+            Target::Absent => Err(error(
+                "absent-component",
+                at,
+                "this component does not exist, because its condition is false",
+            )),
             Target::Local { .. } => unreachable!("locals are simple places"),
         }
+    }
+
+    /// Inputs and iterators keep their value.
+    fn check_writable(&self, target: &func::Target, at: Span) -> Res<()> {
+        let Place::Local(local) = target.place else {
+            return Ok(());
+        };
+        let is_variable = self
+            .ir
+            .functions
+            .iter()
+            .any(|(_, f)| f.outputs.contains(&local) || f.protected.contains(&local));
+        if is_variable {
+            return Ok(());
+        }
+        Err(error_help(
+            "variability-violation",
+            at,
+            format!(
+                "`{}` is an input or iterator and cannot be assigned to",
+                self.ir.locals[local].name
+            ),
+            "assign to a protected variable instead",
+        ))
     }
 
     fn assign_var(&mut self, var: VarId, base: Base, value: ExprId, span: Span) -> func::Statement {
         let ty = self.ir.scalar_type(base);
         let value = self.adapt(value, base);
-        let target = func::Target { place: Place::Var { first: var, ty }, access: Vec::new() };
-        func::Statement { kind: StatementKind::Assign { target, value }, span }
+        let target = func::Target {
+            place: Place::Var { first: var, ty },
+            access: Vec::new(),
+        };
+        func::Statement {
+            kind: StatementKind::Assign { target, value },
+            span,
+        }
     }
 
-    fn assign_record(&mut self, inst: InstId, value: ExprId, at: Span, span: Span, out: &mut Vec<func::Statement>) -> Res<()> {
+    fn assign_record(
+        &mut self,
+        inst: InstId,
+        value: ExprId,
+        at: Span,
+        span: Span,
+        out: &mut Vec<func::Statement>,
+    ) -> Res<()> {
         let record = self.record_type(inst, at)?;
         let ty = self.ir.intern_type(Type::scalar(Base::Record(record)));
         self.check_assignable(ty, value, span)?;
         let value = self.adapt(value, Base::Record(record));
-        let names: Vec<Name> = self.ir.records[record].fields.iter().map(|f| f.name).collect();
+        let names: Vec<Name> = self.ir.records[record]
+            .fields
+            .iter()
+            .map(|f| f.name)
+            .collect();
         for (k, name) in names.into_iter().enumerate() {
             let field = self.field(value, k as u32);
             let (dims, elems) = match self.child(inst, name, at)? {
                 Child::One(i) | Child::Outer(i) => (vec![], vec![i]),
-                Child::Array { dims, elems } | Child::OuterArray { dims, elems } => (dims.to_vec(), elems.to_vec()),
+                Child::Array { dims, elems } | Child::OuterArray { dims, elems } => {
+                    (dims.to_vec(), elems.to_vec())
+                }
                 Child::Absent | Child::Class(_) | Child::InProgress => continue,
             };
-            if elems.first().is_some_and(|&i| self.insts[i].builtin.is_some()) {
+            if elems
+                .first()
+                .is_some_and(|&i| self.insts[i].builtin.is_some())
+            {
                 if self.is_constant_inst(elems[0]) {
                     continue;
                 }
                 let range = self.var(elems[0])?;
                 let n: usize = range.dims.iter().product();
                 let vars = (0..n as u32).map(|k| VarId(range.first.0 + k)).collect();
-                let selection = crate::typing::VarSelection { base: range.base, dims: range.dims.to_vec(), vars, subs: vec![] };
+                let selection = crate::typing::VarSelection {
+                    base: range.base,
+                    dims: range.dims.to_vec(),
+                    vars,
+                    subs: vec![],
+                };
                 self.assign(Target::Vars(selection), field, at, span, out)?;
             } else {
-                self.assign(Target::Insts { dims, elems, subs: vec![] }, field, at, span, out)?;
+                self.assign(
+                    Target::Insts {
+                        dims,
+                        elems,
+                        subs: vec![],
+                    },
+                    field,
+                    at,
+                    span,
+                    out,
+                )?;
             }
         }
         Ok(())
@@ -781,12 +1227,27 @@ impl<'a> Flattener<'a> {
     /// A place that one assignment can write, with its type.
     fn simple_place(&mut self, target: &Target<'a>) -> Option<(func::Target, saltus_ir::TypeId)> {
         match target {
-            Target::Local { local, access, ty } => Some((func::Target { place: Place::Local(*local), access: access.clone() }, *ty)),
+            Target::Local { local, access, ty } => Some((
+                func::Target {
+                    place: Place::Local(*local),
+                    access: access.clone(),
+                },
+                *ty,
+            )),
             Target::Vars(s) if !s.vars.is_empty() && s.is_contiguous() => {
                 let whole = self.ir.intern_type(Type::array(s.base, &s.dims));
-                let place = Place::Var { first: s.vars[0], ty: whole };
+                let place = Place::Var {
+                    first: s.vars[0],
+                    ty: whole,
+                };
                 if s.subs.is_empty() {
-                    return Some((func::Target { place, access: Vec::new() }, whole));
+                    return Some((
+                        func::Target {
+                            place,
+                            access: Vec::new(),
+                        },
+                        whole,
+                    ));
                 }
                 let mut dims = Vec::new();
                 for (sub, &n) in s.subs.iter().zip(&s.dims) {
@@ -796,7 +1257,13 @@ impl<'a> Flattener<'a> {
                     }
                 }
                 let ty = self.ir.intern_type(Type { base: s.base, dims });
-                Some((func::Target { place, access: vec![Access::Index(s.subs.clone().into())] }, ty))
+                Some((
+                    func::Target {
+                        place,
+                        access: vec![Access::Index(s.subs.clone().into())],
+                    },
+                    ty,
+                ))
             }
             _ => None,
         }
@@ -815,7 +1282,11 @@ impl<'a> Flattener<'a> {
             return Err(error(
                 "wrong-argument",
                 span,
-                format!("{} outputs are asked for, the function has {}", targets.len(), outputs.len()),
+                format!(
+                    "{} outputs are asked for, the function has {}",
+                    targets.len(),
+                    outputs.len()
+                ),
             ));
         }
         let mut places = Vec::with_capacity(targets.len());
@@ -827,14 +1298,30 @@ impl<'a> Flattener<'a> {
             };
             let target = self.cref(scope, r)?;
             match self.simple_place(&target) {
-                Some((_, ty)) => self.check_assignable(ty, output, r.span)?,
+                Some((place, ty)) => {
+                    self.check_writable(&place, r.span)?;
+                    self.check_assignable(ty, output, r.span)?;
+                }
                 None => simple = false,
             }
             places.push(Some((target, r.span)));
         }
         if simple {
-            let targets = places.iter().map(|p| p.as_ref().and_then(|(t, _)| self.simple_place(t)).map(|(t, _)| t)).collect();
-            out.push(func::Statement { kind: StatementKind::MultiAssign { targets, call: outputs[0] }, span });
+            let targets = places
+                .iter()
+                .map(|p| {
+                    p.as_ref()
+                        .and_then(|(t, _)| self.simple_place(t))
+                        .map(|(t, _)| t)
+                })
+                .collect();
+            out.push(func::Statement {
+                kind: StatementKind::MultiAssign {
+                    targets,
+                    call: outputs[0],
+                },
+                span,
+            });
             return Ok(());
         }
         for (place, output) in places.into_iter().zip(outputs) {
@@ -845,27 +1332,59 @@ impl<'a> Flattener<'a> {
         Ok(())
     }
 
-    fn call_statement(&mut self, scope: Scope<'_>, call: &'a ast::Expr, span: Span, out: &mut Vec<func::Statement>) -> Res<()> {
+    fn call_statement(
+        &mut self,
+        scope: Scope<'_>,
+        call: &'a ast::Expr,
+        span: Span,
+        out: &mut Vec<func::Statement>,
+    ) -> Res<()> {
         let ExprKind::Call { function, args } = &call.kind else {
-            return Err(error("type-mismatch", span, "only a call may stand as a statement"));
+            return Err(error(
+                "type-mismatch",
+                span,
+                "only a call may stand as a statement",
+            ));
         };
-        let single = (function.parts.len() == 1 && !function.global).then(|| function.parts[0].name.name.as_str());
+        let single = (function.parts.len() == 1 && !function.global)
+            .then(|| function.parts[0].name.name.as_str());
         match single {
             Some("assert") => {
                 let (condition, message, level) = self.assert_arguments(scope, args, span)?;
                 if self.literal_bool(condition) == Some(true) {
                     return Ok(());
                 }
-                out.push(func::Statement { kind: StatementKind::Assert { condition, message, level }, span });
+                out.push(func::Statement {
+                    kind: StatementKind::Assert {
+                        condition,
+                        message,
+                        level,
+                    },
+                    span,
+                });
             }
             Some("terminate") => {
                 let message = self.single_argument(scope, args, "terminate", span)?;
                 self.expect_scalar(message, Base::String, "the message of `terminate`", span)?;
-                out.push(func::Statement { kind: StatementKind::Terminate { message }, span });
+                out.push(func::Statement {
+                    kind: StatementKind::Terminate { message },
+                    span,
+                });
             }
             Some("reinit") => {
-                let [ast::Expr { kind: ExprKind::Ref(r), .. }, value] = args.positional.as_slice() else {
-                    return Err(error("wrong-argument", span, "`reinit` takes a variable and a value"));
+                let [
+                    ast::Expr {
+                        kind: ExprKind::Ref(r),
+                        ..
+                    },
+                    value,
+                ] = args.positional.as_slice()
+                else {
+                    return Err(error(
+                        "wrong-argument",
+                        span,
+                        "`reinit` takes a variable and a value",
+                    ));
                 };
                 let Target::Vars(selection) = self.cref(scope, r)? else {
                     return Err(error("wrong-argument", r.span, "`reinit` takes a variable"));
@@ -875,50 +1394,99 @@ impl<'a> Flattener<'a> {
                     let value = if selection.dims.is_empty() {
                         value
                     } else {
-                        let at: Vec<usize> = crate::instantiate::subscripts_of(k, &selection.dims).iter().map(|s| *s as usize - 1).collect();
+                        let at: Vec<usize> = crate::instantiate::subscripts_of(k, &selection.dims)
+                            .iter()
+                            .map(|s| *s as usize - 1)
+                            .collect();
                         self.element(value, &at, span)?
                     };
                     self.expect_scalar(value, Base::Real, "the value of `reinit`", span)?;
-                    out.push(func::Statement { kind: StatementKind::Reinit { var, value }, span });
+                    out.push(func::Statement {
+                        kind: StatementKind::Reinit { var, value },
+                        span,
+                    });
                 }
             }
             _ => {
                 let outputs = self.call_outputs(scope, call)?;
-                let Some(&e) = outputs.first() else { return Err(error("type-mismatch", span, "this call has no effect")) };
-                out.push(func::Statement { kind: StatementKind::Call(e), span });
+                let Some(&e) = outputs.first() else {
+                    return Err(error("type-mismatch", span, "this call has no effect"));
+                };
+                out.push(func::Statement {
+                    kind: StatementKind::Call(e),
+                    span,
+                });
             }
         }
         Ok(())
     }
 
-    fn single_argument(&mut self, scope: Scope<'_>, args: &'a CallArgs, name: &str, span: Span) -> Res<ExprId> {
+    fn single_argument(
+        &mut self,
+        scope: Scope<'_>,
+        args: &'a CallArgs,
+        name: &str,
+        span: Span,
+    ) -> Res<ExprId> {
         match (args.positional.as_slice(), args.named.as_slice()) {
             ([e], []) | ([], [(_, e)]) => self.expr(scope, e),
-            _ => Err(error("wrong-argument", span, format!("`{name}` takes one argument"))),
+            _ => Err(error(
+                "wrong-argument",
+                span,
+                format!("`{name}` takes one argument"),
+            )),
         }
     }
 
     /// Condition, message and level of `assert`.
-    pub fn assert_arguments(&mut self, scope: Scope<'_>, args: &'a CallArgs, span: Span) -> Res<(ExprId, ExprId, AssertLevel)> {
+    pub fn assert_arguments(
+        &mut self,
+        scope: Scope<'_>,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<(ExprId, ExprId, AssertLevel)> {
         let find = |k: usize, name: &str| {
-            args.positional.get(k).or_else(|| args.named.iter().find(|(n, _)| n.name.as_str() == name).map(|(_, e)| e))
+            args.positional.get(k).or_else(|| {
+                args.named
+                    .iter()
+                    .find(|(n, _)| n.name.as_str() == name)
+                    .map(|(_, e)| e)
+            })
         };
         let (Some(condition), Some(message)) = (find(0, "condition"), find(1, "message")) else {
-            return Err(error("wrong-argument", span, "`assert` takes a condition and a message"));
+            return Err(error(
+                "wrong-argument",
+                span,
+                "`assert` takes a condition and a message",
+            ));
         };
         let level = find(2, "level");
         let c = self.expr(scope, condition)?;
-        self.expect_scalar(c, Base::Boolean, "the condition of `assert`", condition.span)?;
+        self.expect_scalar(
+            c,
+            Base::Boolean,
+            "the condition of `assert`",
+            condition.span,
+        )?;
         let m = self.expr(scope, message)?;
         self.expect_scalar(m, Base::String, "the message of `assert`", message.span)?;
         let level = match level {
             None => AssertLevel::Error,
             Some(e) => {
                 let l = self.expr(scope, e)?;
-                self.expect_scalar(l, Base::Enum(ASSERTION_LEVEL), "the level of `assert`", e.span)?;
+                self.expect_scalar(
+                    l,
+                    Base::Enum(ASSERTION_LEVEL),
+                    "the level of `assert`",
+                    e.span,
+                )?;
                 // Literals in the order of the specification: warning, error.
                 match self.const_eval(l, e.span)? {
-                    saltus_ir::Value::Enum(id, k) if self.ir.enums[id].literals[k as usize - 1].as_str() == "warning" => AssertLevel::Warning,
+                    saltus_ir::Value::Enum(id, k)
+                        if self.ir.enums[id].literals[k as usize - 1].as_str() == "warning" =>
+                    {
+                        AssertLevel::Warning
+                    }
                     _ => AssertLevel::Error,
                 }
             }
@@ -935,7 +1503,7 @@ impl<'a> Flattener<'a> {
         out: &mut Vec<func::Statement>,
     ) -> Res<()> {
         let Some((iterator, rest)) = iterators.split_first() else {
-            out.extend(self.statements(scope, body)?);
+            out.extend(self.statement_list(scope, body)?);
             return Ok(());
         };
         let name = iterator.name.name;
@@ -952,18 +1520,131 @@ impl<'a> Flattener<'a> {
             && values.len() <= UNROLL_MAX
         {
             for value in values {
-                let inner = IteratorScope { name, value: IteratorValue::Constant(value), outer: scope.iterators };
-                self.for_statement(Scope { lex: scope.lex, iterators: Some(&inner) }, rest, body, span, out)?;
+                let inner = IteratorScope {
+                    name,
+                    value: IteratorValue::Constant(value),
+                    outer: scope.iterators,
+                };
+                self.for_statement(
+                    Scope {
+                        lex: scope.lex,
+                        iterators: Some(&inner),
+                    },
+                    rest,
+                    body,
+                    span,
+                    out,
+                )?;
             }
             return Ok(());
         }
         let iter = self.new_iterator(name, self.ir.base(range), iterator.name.span);
-        let inner = IteratorScope { name, value: IteratorValue::Local(iter), outer: scope.iterators };
+        let inner = IteratorScope {
+            name,
+            value: IteratorValue::Local(iter),
+            outer: scope.iterators,
+        };
         let mut statements = Vec::new();
-        self.for_statement(Scope { lex: scope.lex, iterators: Some(&inner) }, rest, body, span, &mut statements)?;
-        out.push(func::Statement { kind: StatementKind::For { iter, range, body: statements }, span });
+        self.for_statement(
+            Scope {
+                lex: scope.lex,
+                iterators: Some(&inner),
+            },
+            rest,
+            body,
+            span,
+            &mut statements,
+        )?;
+        out.push(func::Statement {
+            kind: StatementKind::For {
+                iter,
+                range,
+                body: statements,
+            },
+            span,
+        });
         Ok(())
     }
+}
+
+/// What is around a statement.
+#[derive(Clone, Copy)]
+struct Around {
+    function: bool,
+    in_loop: bool,
+    when: bool,
+    /// Inside a statement where `when` may not stand (specification 11.2.7).
+    nested: bool,
+}
+
+/// `break` only in loops, `return` only in functions, `when` neither in another nor in a loop.
+fn check_places(list: &[ast::Statement], around: Around) -> Res<()> {
+    for s in list {
+        match &s.kind {
+            ast::StatementKind::Break if !around.in_loop => {
+                return Err(error(
+                    "syntax-error",
+                    s.span,
+                    "`break` may only stand in a for- or while-loop",
+                ));
+            }
+            ast::StatementKind::Return if !around.function => {
+                return Err(error(
+                    "syntax-error",
+                    s.span,
+                    "`return` may only stand in a function",
+                ));
+            }
+            ast::StatementKind::When { branches } => {
+                if around.function || around.when || around.nested {
+                    let place = if around.function {
+                        "a function"
+                    } else {
+                        "another statement"
+                    };
+                    return Err(error(
+                        "syntax-error",
+                        s.span,
+                        format!("a when-statement may not stand in {place}"),
+                    ));
+                }
+                for (_, body) in branches {
+                    check_places(
+                        body,
+                        Around {
+                            when: true,
+                            ..around
+                        },
+                    )?;
+                }
+            }
+            ast::StatementKind::If {
+                branches,
+                otherwise,
+            } => {
+                let inner = Around {
+                    nested: true,
+                    ..around
+                };
+                for (_, body) in branches {
+                    check_places(body, inner)?;
+                }
+                check_places(otherwise, inner)?;
+            }
+            ast::StatementKind::For { body, .. } | ast::StatementKind::While { body, .. } => {
+                check_places(
+                    body,
+                    Around {
+                        in_loop: true,
+                        nested: true,
+                        ..around
+                    },
+                )?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn is_derivative(arg: &ast::Argument) -> bool {
@@ -974,32 +1655,54 @@ fn is_derivative(arg: &ast::Argument) -> bool {
 fn leaves_loop(body: &[ast::Statement]) -> bool {
     body.iter().any(|s| match &s.kind {
         ast::StatementKind::Break | ast::StatementKind::Return => true,
-        ast::StatementKind::If { branches, otherwise } => branches.iter().any(|(_, b)| leaves_loop(b)) || leaves_loop(otherwise),
-        ast::StatementKind::For { body, .. } | ast::StatementKind::While { body, .. } => leaves_loop(body),
+        ast::StatementKind::If {
+            branches,
+            otherwise,
+        } => branches.iter().any(|(_, b)| leaves_loop(b)) || leaves_loop(otherwise),
+        ast::StatementKind::For { body, .. } | ast::StatementKind::While { body, .. } => {
+            leaves_loop(body)
+        }
         ast::StatementKind::When { branches } => branches.iter().any(|(_, b)| leaves_loop(b)),
         _ => false,
     })
 }
 
 /// The first place in statements where `name` alone is a subscript.
-fn find_statement_use<'a>(body: &'a [ast::Statement], name: Name) -> Option<crate::typing::Use<'a>> {
+fn find_statement_use<'a>(
+    body: &'a [ast::Statement],
+    name: Name,
+) -> Option<crate::typing::Use<'a>> {
     let in_expr = |e: &'a ast::Expr| find_use(e, name);
     let in_ref = |r: &'a ast::ComponentRef| {
         let mut stack = Vec::new();
-        use_in_ref(r, name, &mut stack).or_else(|| stack.into_iter().find_map(|e| find_use(e, name)))
+        use_in_ref(r, name, &mut stack)
+            .or_else(|| stack.into_iter().find_map(|e| find_use(e, name)))
     };
     for s in body {
         let found = match &s.kind {
-            ast::StatementKind::Assign { target, value } => in_ref(target).or_else(|| in_expr(value)),
-            ast::StatementKind::MultiAssign { targets, call } => targets.iter().flatten().find_map(in_ref).or_else(|| in_expr(call)),
+            ast::StatementKind::Assign { target, value } => {
+                in_ref(target).or_else(|| in_expr(value))
+            }
+            ast::StatementKind::MultiAssign { targets, call } => targets
+                .iter()
+                .flatten()
+                .find_map(in_ref)
+                .or_else(|| in_expr(call)),
             ast::StatementKind::Call(e) => in_expr(e),
-            ast::StatementKind::If { branches, otherwise } => branches
+            ast::StatementKind::If {
+                branches,
+                otherwise,
+            } => branches
                 .iter()
                 .find_map(|(c, b)| in_expr(c).or_else(|| find_statement_use(b, name)))
                 .or_else(|| find_statement_use(otherwise, name)),
             ast::StatementKind::For { body, .. } => find_statement_use(body, name),
-            ast::StatementKind::While { condition, body } => in_expr(condition).or_else(|| find_statement_use(body, name)),
-            ast::StatementKind::When { branches } => branches.iter().find_map(|(c, b)| in_expr(c).or_else(|| find_statement_use(b, name))),
+            ast::StatementKind::While { condition, body } => {
+                in_expr(condition).or_else(|| find_statement_use(body, name))
+            }
+            ast::StatementKind::When { branches } => branches
+                .iter()
+                .find_map(|(c, b)| in_expr(c).or_else(|| find_statement_use(b, name))),
             ast::StatementKind::Break | ast::StatementKind::Return => None,
         };
         if found.is_some() {
@@ -1008,4 +1711,3 @@ fn find_statement_use<'a>(body: &'a [ast::Statement], name: Name) -> Option<crat
     }
     None
 }
-

@@ -6,7 +6,7 @@
 use crate::core::*;
 use rustc_hash::FxHashMap;
 use saltus_ir::flat::{self, Causality, StateSelect};
-use saltus_ir::{Base, ExprId, Sub, Expr, Value, VarId};
+use saltus_ir::{Base, Expr, ExprId, Sub, Value, VarId};
 use saltus_syntax::ast::{self, Subscript};
 use saltus_syntax::{Diagnostic, Name, Span};
 use std::rc::Rc;
@@ -36,7 +36,11 @@ impl<'a> Flattener<'a> {
             names: LexNames::All,
             encapsulated: def.is_some_and(|d| d.encapsulated),
         });
-        let span = new.class.span.or(def.map(|d| d.name.span)).unwrap_or(self.root_span());
+        let span = new
+            .class
+            .span
+            .or(def.map(|d| d.name.span))
+            .unwrap_or(self.root_span());
         self.insts.push(Inst {
             purpose: new.purpose,
             name: new.name,
@@ -91,8 +95,14 @@ impl<'a> Flattener<'a> {
         if let Some(child) = self.insts[inst].children.get(&name) {
             if matches!(child, Child::InProgress) {
                 return Err(Box::new(
-                    Diagnostic::error("cyclic-parameters", span, format!("the size or existence of `{name}` depends on itself"))
-                        .help("break the circle between array sizes, conditions and the values they use"),
+                    Diagnostic::error(
+                        "cyclic-parameters",
+                        span,
+                        format!("the size or existence of `{name}` depends on itself"),
+                    )
+                    .help(
+                        "break the circle between array sizes, conditions and the values they use",
+                    ),
                 ));
             }
             return Ok(child.clone());
@@ -101,7 +111,11 @@ impl<'a> Flattener<'a> {
         if !self.insts[inst].elements.contains_key(&name) {
             let candidates: Vec<Name> = self.insts[inst].elements.keys().copied().collect();
             let path = self.insts[inst].path;
-            let message = if path.as_str().is_empty() { format!("unknown name `{name}`") } else { format!("`{path}` has no element `{name}`") };
+            let message = if path.as_str().is_empty() {
+                format!("unknown name `{name}`")
+            } else {
+                format!("`{path}` has no element `{name}`")
+            };
             let diagnostic = Diagnostic::error("unknown-name", span, message);
             return Err(Box::new(match crate::lookup::suggest(name, &candidates) {
                 Some(s) => diagnostic.help(format!("did you mean `{s}`?")),
@@ -167,7 +181,13 @@ impl<'a> Flattener<'a> {
             .as_ref()
             .map(|c| (c, self.insts[owner].elements[&name].lex)));
         if let Some((condition, lex)) = condition {
-            let e = self.expr(Scope { lex, iterators: None }, condition)?;
+            let e = self.expr(
+                Scope {
+                    lex,
+                    iterators: None,
+                },
+                condition,
+            )?;
             if !self.const_bool(e, condition.span)? {
                 return Ok(Child::Absent);
             }
@@ -181,13 +201,24 @@ impl<'a> Flattener<'a> {
         let depth = self.insts[owner].depth + 1;
         if depth > DEPTH_MAX {
             return Err(Box::new(
-                Diagnostic::error("recursive-instance", decl.name.span, format!("`{}` contains itself without end", decl.ty.parts.last().expect("a path has parts").name))
-                    .help("a component may not contain a component of its own class"),
+                Diagnostic::error(
+                    "recursive-instance",
+                    decl.name.span,
+                    format!(
+                        "`{}` contains itself without end",
+                        decl.ty.parts.last().expect("a path has parts").name
+                    ),
+                )
+                .help("a component may not contain a component of its own class"),
             ));
         }
         let path = self.child_path(owner, name);
         let first = self.new_inst(NewInst {
-            purpose: if self.insts[owner].purpose == Purpose::Package { Purpose::Package } else { Purpose::Component },
+            purpose: if self.insts[owner].purpose == Purpose::Package {
+                Purpose::Package
+            } else {
+                Purpose::Component
+            },
             name,
             path,
             parent: Some(owner),
@@ -208,7 +239,18 @@ impl<'a> Flattener<'a> {
             return Ok(Child::One(first));
         }
         let dims = self.component_dims(first)?;
-        self.expand_array(owner, name, first, &class, &layers, n_outer, decl, &effective.element, lex, &dims)
+        self.expand_array(
+            owner,
+            name,
+            first,
+            &class,
+            &layers,
+            n_outer,
+            decl,
+            &effective.element,
+            lex,
+            &dims,
+        )
     }
 
     #[expect(clippy::too_many_arguments, reason = "context of one declaration")]
@@ -227,7 +269,11 @@ impl<'a> Flattener<'a> {
     ) -> Res<Child> {
         let n: usize = dims.iter().product();
         if n > ARRAY_SIZE_MAX {
-            return Err(Box::new(Diagnostic::error("array-size-mismatch", decl.span, format!("`{name}` has {n} elements, more than {ARRAY_SIZE_MAX}"))));
+            return Err(Box::new(Diagnostic::error(
+                "array-size-mismatch",
+                decl.span,
+                format!("`{name}` has {n} elements, more than {ARRAY_SIZE_MAX}"),
+            )));
         }
         let mut elems = Vec::with_capacity(n);
         for k in 0..n {
@@ -237,13 +283,22 @@ impl<'a> Flattener<'a> {
                 .map(|layer| {
                     let mut layer = layer.clone();
                     if !layer.each {
-                        layer.subs = layer.subs.iter().copied().chain(subs.iter().copied()).collect();
+                        layer.subs = layer
+                            .subs
+                            .iter()
+                            .copied()
+                            .chain(subs.iter().copied())
+                            .collect();
                     }
                     layer.each = false;
                     layer
                 })
                 .collect();
-            let path = Name::new(&format!("{}{}", self.child_path(owner, name), subscript_text(&subs)));
+            let path = Name::new(&format!(
+                "{}{}",
+                self.child_path(owner, name),
+                subscript_text(&subs)
+            ));
             let inst = self.new_inst(NewInst {
                 purpose: self.insts[first].purpose,
                 name,
@@ -259,43 +314,79 @@ impl<'a> Flattener<'a> {
             self.set_prefixes(inst, owner, decl, element, lex);
             elems.push(inst);
         }
-        Ok(Child::Array { dims: dims.into(), elems: elems.into() })
+        Ok(Child::Array {
+            dims: dims.into(),
+            elems: elems.into(),
+        })
     }
 
     pub fn child_path(&self, owner: InstId, name: Name) -> Name {
         let path = self.insts[owner].path.as_str();
-        if path.is_empty() { name } else { Name::new(&format!("{path}.{name}")) }
+        if path.is_empty() {
+            name
+        } else {
+            Name::new(&format!("{path}.{name}"))
+        }
     }
 
-    fn check_instantiable(&mut self, class: &ClassRef<'a>, decl: &'a ast::ComponentDecl) -> Res<()> {
-        let Some(def) = self.source_def(&class.source) else { return Ok(()) };
+    fn check_instantiable(
+        &mut self,
+        class: &ClassRef<'a>,
+        decl: &'a ast::ComponentDecl,
+    ) -> Res<()> {
+        let Some(def) = self.source_def(&class.source) else {
+            return Ok(());
+        };
         if def.partial && !decl.prefixes.outer {
             return Err(Box::new(
                 Diagnostic::error(
                     "partial-class",
                     decl.name.span,
-                    format!("component `{}` has the partial class `{}`", decl.name.name, def.name.name),
+                    format!(
+                        "component `{}` has the partial class `{}`",
+                        decl.name.name, def.name.name
+                    ),
                 )
                 .secondary(def.name.span, "declared partial here")
                 .help("extend the class, or redeclare the component with a complete one"),
             ));
         }
         match def.restriction {
-            ast::Restriction::Package | ast::Restriction::Function | ast::Restriction::OperatorFunction => Err(Box::new(
-                Diagnostic::error("type-mismatch", decl.name.span, format!("`{}` is a {:?}, which cannot be the type of a component", def.name.name, def.restriction).to_lowercase()),
-            )),
+            ast::Restriction::Package
+            | ast::Restriction::Function
+            | ast::Restriction::OperatorFunction => Err(Box::new(Diagnostic::error(
+                "type-mismatch",
+                decl.name.span,
+                format!(
+                    "`{}` is a {:?}, which cannot be the type of a component",
+                    def.name.name, def.restriction
+                )
+                .to_lowercase(),
+            ))),
             _ => Ok(()),
         }
     }
 
-    fn set_prefixes(&mut self, inst: InstId, owner: InstId, decl: &'a ast::ComponentDecl, element: &Element<'a>, lex: LexId) {
+    fn set_prefixes(
+        &mut self,
+        inst: InstId,
+        owner: InstId,
+        decl: &'a ast::ComponentDecl,
+        element: &Element<'a>,
+        lex: LexId,
+    ) {
         let up = self.insts[owner].prefixes;
         let owner_is_package = self.insts[owner].purpose == Purpose::Package;
         let type_prefixes = self.insts[inst].type_prefixes;
         let own = decl.type_prefixes.variability.or(type_prefixes.variability);
         let is_discrete_type = matches!(
             self.insts[inst].builtin,
-            Some(BuiltinClass::Integer | BuiltinClass::Boolean | BuiltinClass::String | BuiltinClass::Enum(_))
+            Some(
+                BuiltinClass::Integer
+                    | BuiltinClass::Boolean
+                    | BuiltinClass::String
+                    | BuiltinClass::Enum(_)
+            )
         );
         let own = match own {
             Some(ast::Variability::Constant) => flat::Variability::Constant,
@@ -305,11 +396,21 @@ impl<'a> Flattener<'a> {
             _ => flat::Variability::Continuous,
         };
         let is_object = self.insts[inst].builtin == Some(BuiltinClass::ExternalObject);
-        let own = if is_object { flat::Variability::Parameter } else { own };
-        let up_variability = if owner_is_package && self.insts[owner].parent.is_none() { flat::Variability::Continuous } else { up.variability };
+        let own = if is_object {
+            flat::Variability::Parameter
+        } else {
+            own
+        };
+        let up_variability = if owner_is_package && self.insts[owner].parent.is_none() {
+            flat::Variability::Continuous
+        } else {
+            up.variability
+        };
         let connection = match (decl.type_prefixes.connection, type_prefixes.connection) {
             (ast::ConnectionPrefix::None, ast::ConnectionPrefix::None) => {
-                if self.insts[owner].restriction == ast::Restriction::Record || self.insts[owner].restriction == ast::Restriction::OperatorRecord {
+                if self.insts[owner].restriction == ast::Restriction::Record
+                    || self.insts[owner].restriction == ast::Restriction::OperatorRecord
+                {
                     up.connection
                 } else {
                     ast::ConnectionPrefix::None
@@ -318,8 +419,13 @@ impl<'a> Flattener<'a> {
             (ast::ConnectionPrefix::None, of_type) => of_type,
             (own, _) => own,
         };
-        let causality = decl.type_prefixes.causality.or(type_prefixes.causality).or(up.causality);
-        let evaluate = annotation_flag(decl.annotation.as_ref(), "Evaluate") == Some(true) || decl.prefixes.is_final;
+        let causality = decl
+            .type_prefixes
+            .causality
+            .or(type_prefixes.causality)
+            .or(up.causality);
+        let evaluate = annotation_flag(decl.annotation.as_ref(), "Evaluate") == Some(true)
+            || decl.prefixes.is_final;
         let hide = up.hide || annotation_flag(decl.annotation.as_ref(), "HideResult") == Some(true);
         let node = &mut self.insts[inst];
         node.prefixes = Prefixes {
@@ -339,7 +445,12 @@ impl<'a> Flattener<'a> {
     }
 
     /// The `inner` component that an `outer` declaration in `owner` refers to.
-    fn find_inner(&mut self, owner: InstId, name: Name, decl: &'a ast::ComponentDecl) -> Res<Child> {
+    fn find_inner(
+        &mut self,
+        owner: InstId,
+        name: Name,
+        decl: &'a ast::ComponentDecl,
+    ) -> Res<Child> {
         let mut at = self.insts[owner].parent;
         while let Some(up) = at {
             self.elaborate(up)?;
@@ -348,10 +459,16 @@ impl<'a> Flattener<'a> {
                 && d.prefixes.inner
             {
                 let both = d.prefixes.outer;
-                let child = if both { self.inner_child(up, name)? } else { self.child(up, name, decl.name.span)? };
+                let child = if both {
+                    self.inner_child(up, name)?
+                } else {
+                    self.child(up, name, decl.name.span)?
+                };
                 return Ok(match child {
                     Child::One(inst) | Child::Outer(inst) => Child::Outer(inst),
-                    Child::Array { dims, elems } | Child::OuterArray { dims, elems } => Child::OuterArray { dims, elems },
+                    Child::Array { dims, elems } | Child::OuterArray { dims, elems } => {
+                        Child::OuterArray { dims, elems }
+                    }
                     other => other,
                 });
             }
@@ -359,9 +476,15 @@ impl<'a> Flattener<'a> {
         }
         let class = decl.ty.parts.last().expect("a path has parts").name;
         Err(Box::new(
-            Diagnostic::error("missing-inner", decl.name.span, format!("`outer {class} {name}` has no matching `inner` component"))
-                .label(format!("in `{}`", self.insts[owner].path))
-                .help(format!("declare `inner {class} {name};` in the model or in a component around this one")),
+            Diagnostic::error(
+                "missing-inner",
+                decl.name.span,
+                format!("`outer {class} {name}` has no matching `inner` component"),
+            )
+            .label(format!("in `{}`", self.insts[owner].path))
+            .help(format!(
+                "declare `inner {class} {name};` in the model or in a component around this one"
+            )),
         ))
     }
 
@@ -393,7 +516,11 @@ impl<'a> Flattener<'a> {
                             return Err(Box::new(Diagnostic::error(
                                 "array-size-mismatch",
                                 *span,
-                                format!("the value of `{}` has {} dimensions, the declaration more", self.insts[inst].path, found.len()),
+                                format!(
+                                    "the value of `{}` has {} dimensions, the declaration more",
+                                    self.insts[inst].path,
+                                    found.len()
+                                ),
                             )));
                         }
                     }
@@ -410,7 +537,11 @@ impl<'a> Flattener<'a> {
         if let ast::ExprKind::Ref(r) = &e.kind
             && r.parts.iter().all(|p| p.subscripts.is_empty())
         {
-            let path = ast::Path { global: r.global, parts: r.parts.iter().map(|p| p.name).collect(), span: r.span };
+            let path = ast::Path {
+                global: r.global,
+                parts: r.parts.iter().map(|p| p.name).collect(),
+                span: r.span,
+            };
             if path.parts.len() == 1 && path.parts[0].name.as_str() == "Boolean" {
                 return Ok(2);
             }
@@ -422,10 +553,20 @@ impl<'a> Flattener<'a> {
                 }
             }
         }
-        let value = self.expr(Scope { lex, iterators: None }, e)?;
+        let value = self.expr(
+            Scope {
+                lex,
+                iterators: None,
+            },
+            e,
+        )?;
         let n = self.const_int(value, e.span)?;
         usize::try_from(n).map_err(|_| {
-            Box::new(Diagnostic::error("array-size-mismatch", e.span, format!("an array size must not be negative, found {n}")))
+            Box::new(Diagnostic::error(
+                "array-size-mismatch",
+                e.span,
+                format!("an array size must not be negative, found {n}"),
+            ))
         })
     }
 
@@ -439,8 +580,15 @@ impl<'a> Flattener<'a> {
                 return Ok(dims);
             }
             return Err(Box::new(
-                Diagnostic::error("not-constant", span, format!("the size of `{}` is not given and there is no value to take it from", self.insts[inst].path))
-                    .help("write the size, or give the component a value"),
+                Diagnostic::error(
+                    "not-constant",
+                    span,
+                    format!(
+                        "the size of `{}` is not given and there is no value to take it from",
+                        self.insts[inst].path
+                    ),
+                )
+                .help("write the size, or give the component a value"),
             ));
         };
         match self.ir.ty(binding).known_dims() {
@@ -463,7 +611,13 @@ impl<'a> Flattener<'a> {
             LayerKind::Path(..) | LayerKind::Redeclare(_) => None,
         };
         let Some(value) = value else { return Ok(None) };
-        let e = self.expr(Scope { lex: layer.lex, iterators: None }, value)?;
+        let e = self.expr(
+            Scope {
+                lex: layer.lex,
+                iterators: None,
+            },
+            value,
+        )?;
         self.apply_subs(e, layer, value.span).map(Some)
     }
 
@@ -475,11 +629,19 @@ impl<'a> Flattener<'a> {
         if ty.dims.len() < layer.subs.len() {
             // A record-typed or external-object value broadcast by mistake, or a missing `each`.
             return Err(Box::new(
-                Diagnostic::error("missing-each", span, "a scalar value is given to an array of components")
-                    .help("write `each` before the modifier, or give an array of values"),
+                Diagnostic::error(
+                    "missing-each",
+                    span,
+                    "a scalar value is given to an array of components",
+                )
+                .help("write `each` before the modifier, or give an array of values"),
             ));
         }
-        let subs: Box<[Sub]> = layer.subs.iter().map(|s| Sub::At(self.ir.integer(i64::from(*s)))).collect();
+        let subs: Box<[Sub]> = layer
+            .subs
+            .iter()
+            .map(|s| Sub::At(self.ir.integer(i64::from(*s))))
+            .collect();
         for (k, (sub, dim)) in layer.subs.iter().zip(&ty.dims).enumerate() {
             if let saltus_ir::Dim::Known(n) = dim
                 && *sub > *n
@@ -487,11 +649,17 @@ impl<'a> Flattener<'a> {
                 return Err(Box::new(Diagnostic::error(
                     "array-size-mismatch",
                     span,
-                    format!("the value has size {n} in dimension {}, the array of components is larger", k + 1),
+                    format!(
+                        "the value has size {n} in dimension {}, the array of components is larger",
+                        k + 1
+                    ),
                 )));
             }
         }
-        let element = saltus_ir::Type { base: ty.base, dims: ty.dims[layer.subs.len()..].to_vec() };
+        let element = saltus_ir::Type {
+            base: ty.base,
+            dims: ty.dims[layer.subs.len()..].to_vec(),
+        };
         Ok(self.ir.add_typed(Expr::Index { base: e, subs }, element))
     }
 
@@ -505,7 +673,10 @@ impl<'a> Flattener<'a> {
             }
         }
         if let Some(parent) = self.insts[inst].parent
-            && matches!(self.insts[parent].restriction, ast::Restriction::Record | ast::Restriction::OperatorRecord)
+            && matches!(
+                self.insts[parent].restriction,
+                ast::Restriction::Record | ast::Restriction::OperatorRecord
+            )
             && let Some(whole) = self.binding(parent)?
         {
             return self.field_of(whole, parent, inst).map(Some);
@@ -525,37 +696,65 @@ impl<'a> Flattener<'a> {
             return Err(Box::new(Diagnostic::error(
                 "type-mismatch",
                 span,
-                format!("the value of record `{}` is not a record", self.insts[parent].path),
+                format!(
+                    "the value of record `{}` is not a record",
+                    self.insts[parent].path
+                ),
             )));
         };
-        let Some(index) = self.ir.records[record].fields.iter().position(|f| f.name == name) else {
+        let Some(index) = self.ir.records[record]
+            .fields
+            .iter()
+            .position(|f| f.name == name)
+        else {
             return Err(Box::new(Diagnostic::error(
                 "type-mismatch",
                 span,
-                format!("the value of record `{}` has no field `{name}`", self.insts[parent].path),
+                format!(
+                    "the value of record `{}` has no field `{name}`",
+                    self.insts[parent].path
+                ),
             )));
         };
         let field = self.ir.records[record].fields[index].ty;
         // Constructed records give their field at once.
         let e = match self.ir.expr(whole) {
             Expr::Record { fields, .. } => fields[index],
-            _ => self.ir.add(Expr::Field { base: whole, index: index as u32 }, field),
+            _ => self.ir.add(
+                Expr::Field {
+                    base: whole,
+                    index: index as u32,
+                },
+                field,
+            ),
         };
         let subs = self.insts[inst].subs.clone();
         if subs.is_empty() {
             return Ok(e);
         }
         let ty = self.ir.ty(e).clone();
-        let at: Box<[Sub]> = subs.iter().map(|s| Sub::At(self.ir.integer(i64::from(*s)))).collect();
-        let element = saltus_ir::Type { base: ty.base, dims: ty.dims[subs.len().min(ty.dims.len())..].to_vec() };
-        Ok(self.ir.add_typed(Expr::Index { base: e, subs: at }, element))
+        let at: Box<[Sub]> = subs
+            .iter()
+            .map(|s| Sub::At(self.ir.integer(i64::from(*s))))
+            .collect();
+        let element = saltus_ir::Type {
+            base: ty.base,
+            dims: ty.dims[subs.len().min(ty.dims.len())..].to_vec(),
+        };
+        Ok(self
+            .ir
+            .add_typed(Expr::Index { base: e, subs: at }, element))
     }
 
     /// The modifier of an attribute (`start`, `min`, …) of a builtin-typed component: outermost first, then along its type definitions.
     pub fn attribute_layer(&self, inst: InstId, attribute: Name) -> Option<Layer<'a>> {
         let node = &self.insts[inst];
         let own = crate::elaborate::descend_all(&node.layers, attribute);
-        own.into_iter().next().or_else(|| crate::elaborate::descend_all(&node.type_layers, attribute).into_iter().next())
+        own.into_iter().next().or_else(|| {
+            crate::elaborate::descend_all(&node.type_layers, attribute)
+                .into_iter()
+                .next()
+        })
     }
 
     /// The variables of a builtin-typed component.
@@ -572,19 +771,32 @@ impl<'a> Flattener<'a> {
             Some(BuiltinClass::Clock) => Base::Clock,
             Some(BuiltinClass::Enum(id)) => Base::Enum(id),
             Some(BuiltinClass::ExternalObject) => Base::Object(self.object_type(inst)),
-            None => unreachable!("only builtin-typed components have variables: {}", self.insts[inst].path),
+            None => unreachable!(
+                "only builtin-typed components have variables: {}",
+                self.insts[inst].path
+            ),
         };
         let dims = self.component_dims(inst)?;
         let n: usize = dims.iter().product();
         let first = VarId(self.variables.len() as u32);
         let node = &self.insts[inst];
         let prefixes = node.prefixes;
-        let description = node.decl.and_then(|d| d.description.as_deref()).unwrap_or("");
+        let description = node
+            .decl
+            .and_then(|d| d.description.as_deref())
+            .unwrap_or("");
         let description = Name::new(description);
         let path = node.path;
         let span = node.span;
         for k in 0..n {
-            let name = if dims.is_empty() { path } else { Name::new(&format!("{path}{}", subscript_text(&subscripts_of(k, &dims)))) };
+            let name = if dims.is_empty() {
+                path
+            } else {
+                Name::new(&format!(
+                    "{path}{}",
+                    subscript_text(&subscripts_of(k, &dims))
+                ))
+            };
             self.variables.push(flat::Variable {
                 name,
                 base,
@@ -611,7 +823,11 @@ impl<'a> Flattener<'a> {
             });
             self.var_inst.push((inst, k as u32));
         }
-        let range = VarRange { first, dims: dims.into(), base };
+        let range = VarRange {
+            first,
+            dims: dims.into(),
+            base,
+        };
         self.insts[inst].var = Some(range.clone());
         Ok(range)
     }
@@ -629,9 +845,13 @@ impl<'a> Flattener<'a> {
         if let Some(known) = self.values.get(&inst) {
             return known.clone().ok_or_else(|| {
                 Box::new(
-                    Diagnostic::error("cyclic-parameters", span, format!("the value of `{}` depends on itself", self.insts[inst].path))
-                        .secondary(self.insts[inst].span, "declared here")
-                        .help("break the circle of bindings"),
+                    Diagnostic::error(
+                        "cyclic-parameters",
+                        span,
+                        format!("the value of `{}` depends on itself", self.insts[inst].path),
+                    )
+                    .secondary(self.insts[inst].span, "declared here")
+                    .help("break the circle of bindings"),
                 )
             });
         }
@@ -653,7 +873,9 @@ impl<'a> Flattener<'a> {
             Ok(value) => {
                 self.values.insert(inst, Some(value.clone()));
                 if variability == flat::Variability::Parameter {
-                    self.structural.entry(inst).or_insert("its value was needed at compile time");
+                    self.structural
+                        .entry(inst)
+                        .or_insert("its value was needed at compile time");
                 }
                 Ok(value)
             }
@@ -684,15 +906,21 @@ impl<'a> Flattener<'a> {
             && let Some(e) = self.layer_value(&layer)?
         {
             let value = self.const_eval(e, span)?;
-            self.diagnostics.push(
-                Diagnostic::warning("parameter-without-value", self.insts[inst].span, format!("parameter `{path}` has no value, its start value is used")),
-            );
+            self.diagnostics.push(Diagnostic::warning(
+                "parameter-without-value",
+                self.insts[inst].span,
+                format!("parameter `{path}` has no value, its start value is used"),
+            ));
             return Ok(value);
         }
         Err(Box::new(
-            Diagnostic::error("parameter-without-value", self.insts[inst].span, format!("`{path}` has no value, but one is needed at compile time"))
-                .secondary(span, "needed here")
-                .help("give it a value in its declaration or by a modifier"),
+            Diagnostic::error(
+                "parameter-without-value",
+                self.insts[inst].span,
+                format!("`{path}` has no value, but one is needed at compile time"),
+            )
+            .secondary(span, "needed here")
+            .help("give it a value in its declaration or by a modifier"),
         ))
     }
 
@@ -726,12 +954,23 @@ impl<'a> Flattener<'a> {
             depth,
         });
         self.elaborate(inst)?;
-        let dims = if self.insts[like].builtin.is_some() { Some(self.var(like)?.dims) } else { None };
+        let dims = if self.insts[like].builtin.is_some() {
+            Some(self.var(like)?.dims)
+        } else {
+            None
+        };
         let like_prefixes = self.insts[like].prefixes;
         let like_span = self.insts[like].span;
         let node = &mut self.insts[inst];
         node.dims = dims;
-        node.prefixes = Prefixes { causality: None, protected: false, inner: false, outer: false, is_final: false, ..like_prefixes };
+        node.prefixes = Prefixes {
+            causality: None,
+            protected: false,
+            inner: false,
+            outer: false,
+            is_final: false,
+            ..like_prefixes
+        };
         node.span = like_span;
         self.insts[bus].children.insert(name, Child::One(inst));
         self.insts[bus].expandable_added.push(name);
@@ -741,9 +980,14 @@ impl<'a> Flattener<'a> {
 
 /// A final modifier or declaration cannot be overridden from further out.
 fn check_final(layers: &[Layer<'_>], decl: &ast::ComponentDecl) -> Res<()> {
-    let gives_value = |l: &Layer<'_>| matches!(l.kind, LayerKind::Modification(m) if m.value.is_some());
-    let Some(winner) = layers.iter().position(gives_value) else { return Ok(()) };
-    let beaten = layers[winner + 1..].iter().find(|l| l.is_final && gives_value(l));
+    let gives_value =
+        |l: &Layer<'_>| matches!(l.kind, LayerKind::Modification(m) if m.value.is_some());
+    let Some(winner) = layers.iter().position(gives_value) else {
+        return Ok(());
+    };
+    let beaten = layers[winner + 1..]
+        .iter()
+        .find(|l| l.is_final && gives_value(l));
     let own = decl.modification.as_ref().map(|m| m.span);
     let is_own = own == Some(layers[winner].span);
     let place = match beaten {
@@ -752,9 +996,13 @@ fn check_final(layers: &[Layer<'_>], decl: &ast::ComponentDecl) -> Res<()> {
         None => return Ok(()),
     };
     Err(Box::new(
-        Diagnostic::error("final-override", layers[winner].span, format!("`{}` is final and cannot be modified", decl.name.name))
-            .secondary(place, "final here")
-            .help("remove the modifier, or the `final`"),
+        Diagnostic::error(
+            "final-override",
+            layers[winner].span,
+            format!("`{}` is final and cannot be modified", decl.name.name),
+        )
+        .secondary(place, "final here")
+        .help("remove the modifier, or the `final`"),
     ))
 }
 
@@ -783,9 +1031,16 @@ pub fn annotation_flag(annotation: Option<&ast::Annotation>, name: &str) -> Opti
 }
 
 /// `name = value` in an annotation.
-pub fn annotation_value<'x>(annotation: Option<&'x ast::Annotation>, name: &str) -> Option<&'x ast::Expr> {
+pub fn annotation_value<'x>(
+    annotation: Option<&'x ast::Annotation>,
+    name: &str,
+) -> Option<&'x ast::Expr> {
     annotation?.args.iter().find_map(|arg| match &arg.kind {
-        ast::ArgumentKind::Modify { path, modification: Some(m), .. } if path.parts.len() == 1 && path.parts[0].name.as_str() == name => m.value.as_ref(),
+        ast::ArgumentKind::Modify {
+            path,
+            modification: Some(m),
+            ..
+        } if path.parts.len() == 1 && path.parts[0].name.as_str() == name => m.value.as_ref(),
         _ => None,
     })
 }

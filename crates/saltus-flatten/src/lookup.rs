@@ -65,22 +65,41 @@ impl<'a> Flattener<'a> {
     pub fn lookup_top(&mut self, name: Name, span: Span) -> Res<Option<Found<'a>>> {
         let root = self.root;
         if !self.insts[root].elements.contains_key(&name) {
-            let Some(node) = self.tree.child(ROOT, name) else { return Ok(None) };
+            let Some(node) = self.tree.child(ROOT, name) else {
+                return Ok(None);
+            };
             let lex = self.insts[root].lex;
-            let element =
-                Element { kind: ElementKind::Class(ClassSource::Node(node)), lex, chain: Rc::from([]), protected: false, span, constraint: None, replaceable: false };
+            let element = Element {
+                kind: ElementKind::Class(ClassSource::Node(node)),
+                lex,
+                chain: Rc::from([]),
+                protected: false,
+                span,
+                constraint: None,
+                replaceable: false,
+            };
             self.insts[root].elements.insert(name, element);
         }
         self.found(root, name, span).map(Some)
     }
 
     fn lookup_import(&mut self, lex: LexId, name: Name, span: Span) -> Res<Option<Found<'a>>> {
-        let Some(def) = self.lexes[lex].def else { return Ok(None) };
-        let ast::ClassBody::Composition { parts, .. } = &def.body else { return Ok(None) };
+        let Some(def) = self.lexes[lex].def else {
+            return Ok(None);
+        };
+        let ast::ClassBody::Composition { parts, .. } = &def.body else {
+            return Ok(None);
+        };
         for element in &parts.elements {
-            let ast::ElementKind::Import(import) = &element.kind else { continue };
+            let ast::ElementKind::Import(import) = &element.kind else {
+                continue;
+            };
             let path: (&'a [ast::Ident], Option<ast::Ident>) = match &import.kind {
-                ImportKind::Qualified(path) if path.parts.last().is_some_and(|p| p.name == name) => (&path.parts, None),
+                ImportKind::Qualified(path)
+                    if path.parts.last().is_some_and(|p| p.name == name) =>
+                {
+                    (&path.parts, None)
+                }
                 ImportKind::Renamed(alias, path) if alias.name == name => (&path.parts, None),
                 ImportKind::Group(path, names) => match names.iter().find(|n| n.name == name) {
                     Some(ident) => (&path.parts, Some(*ident)),
@@ -91,12 +110,22 @@ impl<'a> Flattener<'a> {
             return self.import_path(path.0, path.1.as_ref()).map(Some);
         }
         for element in &parts.elements {
-            let ast::ElementKind::Import(import) = &element.kind else { continue };
-            let ImportKind::Wildcard(path) = &import.kind else { continue };
-            let Found::Class(package) = self.import_path(&path.parts, None)? else { continue };
+            let ast::ElementKind::Import(import) = &element.kind else {
+                continue;
+            };
+            let ImportKind::Wildcard(path) = &import.kind else {
+                continue;
+            };
+            let Found::Class(package) = self.import_path(&path.parts, None)? else {
+                continue;
+            };
             let inst = self.class_inst(&package)?;
             self.elaborate(inst)?;
-            if self.insts[inst].elements.get(&name).is_some_and(|e| !e.protected) {
+            if self.insts[inst]
+                .elements
+                .get(&name)
+                .is_some_and(|e| !e.protected)
+            {
                 return self.found(inst, name, span).map(Some);
             }
         }
@@ -109,7 +138,9 @@ impl<'a> Flattener<'a> {
             return Err(self.unknown_class(first, &self.tree.top_level_names()));
         };
         for part in parts[1..].iter().chain(last) {
-            let Found::Class(class) = &found else { return Err(not_a_class(part)) };
+            let Found::Class(class) = &found else {
+                return Err(not_a_class(part));
+            };
             let class = class.clone();
             found = match self.class_member(&class, part.name, part.span)? {
                 Some(next) => next,
@@ -136,7 +167,9 @@ impl<'a> Flattener<'a> {
     /// The class that a class element of `owner` stands for.
     fn class_element(&mut self, owner: InstId, name: Name, span: Span) -> ClassRef<'a> {
         let effective = self.effective(owner, name);
-        let ElementKind::Class(source) = effective.element.kind else { unreachable!("a class element") };
+        let ElementKind::Class(source) = effective.element.kind else {
+            unreachable!("a class element")
+        };
         ClassRef {
             source,
             enclosing: effective.element.lex,
@@ -149,7 +182,11 @@ impl<'a> Flattener<'a> {
 
     fn qualified(&self, owner: InstId, name: Name) -> Name {
         let path = self.insts[owner].path.as_str();
-        if path.is_empty() { name } else { Name::new(&format!("{path}.{name}")) }
+        if path.is_empty() {
+            name
+        } else {
+            Name::new(&format!("{path}.{name}"))
+        }
     }
 
     /// The element with redeclarations applied, and its modifiers.
@@ -175,9 +212,13 @@ impl<'a> Flattener<'a> {
             replaced = true;
             if !element.replaceable {
                 self.report(Box::new(
-                    Diagnostic::error("redeclare-nonreplaceable", layer.span, format!("`{name}` is redeclared but not declared replaceable"))
-                        .secondary(element.span, "declared here")
-                        .help("write `replaceable` before the declaration, or remove `redeclare`"),
+                    Diagnostic::error(
+                        "redeclare-nonreplaceable",
+                        layer.span,
+                        format!("`{name}` is redeclared but not declared replaceable"),
+                    )
+                    .secondary(element.span, "declared here")
+                    .help("write `replaceable` before the declaration, or remove `redeclare`"),
                 ));
             }
             self.keep_constraint(&element, &mut layers);
@@ -197,7 +238,11 @@ impl<'a> Flattener<'a> {
             if let ElementKind::Component(decl) = element.kind
                 && let Some(modification) = &decl.modification
             {
-                let mut own = self.layer(LayerKind::Modification(modification), layer.lex, modification.span);
+                let mut own = self.layer(
+                    LayerKind::Modification(modification),
+                    layer.lex,
+                    modification.span,
+                );
                 own.subs = layer.subs.clone();
                 own.each = layer.each;
                 layers.insert(n_outer, own);
@@ -210,9 +255,17 @@ impl<'a> Flattener<'a> {
             && let ElementKind::Component(decl) = element.kind
             && let Some(modification) = &decl.modification
         {
-            layers.push(self.layer(LayerKind::Modification(modification), element.lex, modification.span));
+            layers.push(self.layer(
+                LayerKind::Modification(modification),
+                element.lex,
+                modification.span,
+            ));
         }
-        Effective { element, layers, n_outer }
+        Effective {
+            element,
+            layers,
+            n_outer,
+        }
     }
 
     /// A replaced element passes on the modifiers of its constraint: of `constrainedby`, or of the declaration itself.
@@ -224,12 +277,21 @@ impl<'a> Flattener<'a> {
                     None => decl.modification.as_ref(),
                 };
                 if let Some(modification) = modification {
-                    layers.push(self.layer(LayerKind::Modification(modification), element.lex, modification.span));
+                    layers.push(self.layer(
+                        LayerKind::Modification(modification),
+                        element.lex,
+                        modification.span,
+                    ));
                 }
             }
             ElementKind::Class(_) => {
-                if let Some(modification) = element.constraint.and_then(|c| c.modification.as_ref()) {
-                    layers.push(self.layer(LayerKind::Modification(modification), element.lex, modification.span));
+                if let Some(modification) = element.constraint.and_then(|c| c.modification.as_ref())
+                {
+                    layers.push(self.layer(
+                        LayerKind::Modification(modification),
+                        element.lex,
+                        modification.span,
+                    ));
                 }
             }
         }
@@ -277,7 +339,12 @@ impl<'a> Flattener<'a> {
     }
 
     /// Looks for `name` inside a class.
-    pub fn class_member(&mut self, class: &ClassRef<'a>, name: Name, span: Span) -> Res<Option<Found<'a>>> {
+    pub fn class_member(
+        &mut self,
+        class: &ClassRef<'a>,
+        name: Name,
+        span: Span,
+    ) -> Res<Option<Found<'a>>> {
         let inst = self.class_inst(class)?;
         self.inst_member(inst, name, span)
     }
@@ -300,7 +367,9 @@ impl<'a> Flattener<'a> {
         }
         let def = self.source_def(&class.source);
         let purpose = match def.map(|d| d.restriction) {
-            Some(ast::Restriction::Function | ast::Restriction::OperatorFunction) => Purpose::Function,
+            Some(ast::Restriction::Function | ast::Restriction::OperatorFunction) => {
+                Purpose::Function
+            }
             _ => Purpose::Package,
         };
         let inst = self.new_inst(NewInst {
@@ -329,7 +398,14 @@ impl<'a> Flattener<'a> {
 
     pub fn builtin_ref(&self, class: BuiltinClass, name: Name) -> ClassRef<'a> {
         let enclosing = self.insts[self.root].lex;
-        ClassRef { source: ClassSource::Builtin(class), enclosing, layers: Rc::from([]), found_in: Some((self.root, name)), name, span: None }
+        ClassRef {
+            source: ClassSource::Builtin(class),
+            enclosing,
+            layers: Rc::from([]),
+            found_in: Some((self.root, name)),
+            name,
+            span: None,
+        }
     }
 
     /// Names visible from a scope, nearest first, for suggestions.
@@ -345,7 +421,11 @@ impl<'a> Flattener<'a> {
     }
 
     pub fn unknown_class(&self, ident: &ast::Ident, candidates: &[Name]) -> Box<Diagnostic> {
-        let diagnostic = Diagnostic::error("unknown-class", ident.span, format!("class `{}` is not known here", ident.name));
+        let diagnostic = Diagnostic::error(
+            "unknown-class",
+            ident.span,
+            format!("class `{}` is not known here", ident.name),
+        );
         let diagnostic = match suggest(ident.name, candidates) {
             Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
             None => diagnostic.help("check the spelling, add an `import`, or name the library folder with `--library` or MODELICAPATH"),
@@ -369,7 +449,12 @@ impl<'a> Flattener<'a> {
 
 fn not_a_class(ident: &ast::Ident) -> Box<Diagnostic> {
     Box::new(
-        Diagnostic::error("unknown-class", ident.span, format!("`{}` is not a class", ident.name)).help("a type name is expected here"),
+        Diagnostic::error(
+            "unknown-class",
+            ident.span,
+            format!("`{}` is not a class", ident.name),
+        )
+        .help("a type name is expected here"),
     )
 }
 

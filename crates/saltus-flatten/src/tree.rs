@@ -69,9 +69,20 @@ pub struct ClassTree<'a> {
 pub const ROOT: NodeId = NodeId(0);
 
 impl<'a> ClassTree<'a> {
-    pub fn new(arena: &'a FileArena, files: &'a dyn Files, libraries: Vec<String>, clock: &'a dyn Fn() -> f64) -> Self {
+    pub fn new(
+        arena: &'a FileArena,
+        files: &'a dyn Files,
+        libraries: Vec<String>,
+        clock: &'a dyn Fn() -> f64,
+    ) -> Self {
         let mut nodes = IdVec::default();
-        nodes.push(Node { name: Name::new(""), parent: None, def: None, source: Source::Inline, children: IndexMap::new() });
+        nodes.push(Node {
+            name: Name::new(""),
+            parent: None,
+            def: None,
+            source: Source::Inline,
+            children: IndexMap::new(),
+        });
         ClassTree {
             arena,
             files,
@@ -118,8 +129,20 @@ impl<'a> ClassTree<'a> {
         (stored, file)
     }
 
-    fn add_node(&mut self, name: Name, parent: NodeId, def: Option<&'a ast::ClassDef>, source: Source) -> NodeId {
-        let node = self.nodes.push(Node { name, parent: Some(parent), def, source, children: IndexMap::new() });
+    fn add_node(
+        &mut self,
+        name: Name,
+        parent: NodeId,
+        def: Option<&'a ast::ClassDef>,
+        source: Source,
+    ) -> NodeId {
+        let node = self.nodes.push(Node {
+            name,
+            parent: Some(parent),
+            def,
+            source,
+            children: IndexMap::new(),
+        });
         self.nodes[parent].children.insert(name, node);
         node
     }
@@ -130,7 +153,9 @@ impl<'a> ClassTree<'a> {
         self.nodes[node].source = Source::Inline;
         let mut todo = vec![(node, def)];
         while let Some((node, def)) = todo.pop() {
-            let ast::ClassBody::Composition { parts, .. } = &def.body else { continue };
+            let ast::ClassBody::Composition { parts, .. } = &def.body else {
+                continue;
+            };
             for element in &parts.elements {
                 if let ast::ElementKind::Class { def: inner, .. } = &element.kind {
                     let child = self.add_node(inner.name.name, node, Some(inner), Source::Inline);
@@ -181,18 +206,27 @@ impl<'a> ClassTree<'a> {
                 }
             },
             Err(why) => {
-                self.diagnostics.push(Diagnostic::placeless("file-not-found", format!("cannot read `{path}`: {why}")));
+                self.diagnostics.push(Diagnostic::placeless(
+                    "file-not-found",
+                    format!("cannot read `{path}`: {why}"),
+                ));
                 return;
             }
         };
         let (definition, file) = self.parse(path, text);
         let wanted = self.nodes[node].name;
-        match definition.classes.iter().find(|c| c.name.name == wanted).or(definition.classes.first()) {
+        match definition
+            .classes
+            .iter()
+            .find(|c| c.name.name == wanted)
+            .or(definition.classes.first())
+        {
             Some(class) => self.set_def(node, class),
             None => {
                 let span = Span::new(file, 0, 0);
                 let message = format!("`{path}` contains no class, expected `{wanted}`");
-                self.diagnostics.push(Diagnostic::error("unknown-class", span, message));
+                self.diagnostics
+                    .push(Diagnostic::error("unknown-class", span, message));
             }
         }
     }
@@ -209,7 +243,11 @@ impl<'a> ClassTree<'a> {
     /// Names of all classes directly inside a node.
     pub fn children(&mut self, node: NodeId) -> Vec<(Name, NodeId)> {
         self.def(node);
-        self.nodes[node].children.iter().map(|(n, c)| (*n, *c)).collect()
+        self.nodes[node]
+            .children
+            .iter()
+            .map(|(n, c)| (*n, *c))
+            .collect()
     }
 
     fn top_level(&mut self, name: Name) -> Option<NodeId> {
@@ -232,7 +270,10 @@ impl<'a> ClassTree<'a> {
             // `Modelica 4.1.0/package.mo`: the newest version by name.
             let prefix = format!("{text} ");
             let entries = self.files.list(&library).unwrap_or_default();
-            let versions = entries.iter().filter(|(n, is_dir)| *is_dir && n.starts_with(&prefix)).map(|(n, _)| n);
+            let versions = entries
+                .iter()
+                .filter(|(n, is_dir)| *is_dir && n.starts_with(&prefix))
+                .map(|(n, _)| n);
             if let Some(version) = versions.max() {
                 let dir = format!("{library}/{version}");
                 if self.files.is_file(&format!("{dir}/package.mo")) {
@@ -253,7 +294,12 @@ impl<'a> ClassTree<'a> {
                     self.add_directory(Name::new(&entry), node, format!("{dir}/{entry}"));
                 }
             } else if let Some(class) = entry.strip_suffix(".mo").filter(|c| *c != "package") {
-                self.add_node(Name::new(class), node, None, Source::File(format!("{dir}/{entry}")));
+                self.add_node(
+                    Name::new(class),
+                    node,
+                    None,
+                    Source::File(format!("{dir}/{entry}")),
+                );
             }
         }
         node

@@ -20,7 +20,9 @@ impl Files for Disk {
         for entry in entries {
             let entry = entry.map_err(|e| e.to_string())?;
             // Names that are not UTF-8 cannot be class names.
-            let Ok(name) = entry.file_name().into_string() else { continue };
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
             out.push((name, entry.path().is_dir()));
         }
         out.sort();
@@ -39,7 +41,9 @@ impl Files for Disk {
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
     let size = std::fs::metadata(path).map_err(|e| e.to_string())?.len();
     if size > FILE_SIZE_MAX {
-        return Err(format!("the file has {size} bytes, more than {FILE_SIZE_MAX}"));
+        return Err(format!(
+            "the file has {size} bytes, more than {FILE_SIZE_MAX}"
+        ));
     }
     std::fs::read(path).map_err(|e| e.to_string())
 }
@@ -57,8 +61,14 @@ impl Host for RunFiles {
 
 impl RunFiles {
     fn resolve(&self, path: &str) -> PathBuf {
-        let Some(rest) = path.strip_prefix("modelica://") else { return PathBuf::from(path) };
-        let found = self.libraries.iter().map(|l| l.join(rest)).find(|p| p.exists());
+        let Some(rest) = path.strip_prefix("modelica://") else {
+            return PathBuf::from(path);
+        };
+        let found = self
+            .libraries
+            .iter()
+            .map(|l| l.join(rest))
+            .find(|p| p.exists());
         found.unwrap_or_else(|| PathBuf::from(rest))
     }
 }

@@ -18,7 +18,11 @@ impl Diagnostics {
 
     /// Codes of the errors, in order.
     pub fn error_codes(&self) -> Vec<&'static str> {
-        self.list.iter().filter(|d| d.is_error()).map(|d| d.code).collect()
+        self.list
+            .iter()
+            .filter(|d| d.is_error())
+            .map(|d| d.code)
+            .collect()
     }
 
     /// Line (from 1) of the primary place of a message.
@@ -31,7 +35,11 @@ impl Diagnostics {
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for diagnostic in &self.list {
-            writeln!(f, "{}", saltus_syntax::render::render(diagnostic, &self.sources).trim_end())?;
+            writeln!(
+                f,
+                "{}",
+                saltus_syntax::render::render(diagnostic, &self.sources).trim_end()
+            )?;
         }
         Ok(())
     }

@@ -15,14 +15,26 @@ impl Compiled {
     pub(crate) fn span_of(&self, site: Site) -> Option<Span> {
         let info = self.info().sites.get(site.0 as usize)?;
         let file = self.sources.find(&info.file)?;
-        let start = self.sources.offset(file, LineCol { line: info.line, col: info.column });
+        let start = self.sources.offset(
+            file,
+            LineCol {
+                line: info.line,
+                col: info.column,
+            },
+        );
         let line = self.sources.line_text(file, info.line);
-        let rest = line.chars().skip(info.column.saturating_sub(1) as usize).collect::<String>();
+        let rest = line
+            .chars()
+            .skip(info.column.saturating_sub(1) as usize)
+            .collect::<String>();
         Some(Span::new(file, start, start + rest.trim_end().len() as u32))
     }
 
     fn site_text(&self, site: Site) -> &str {
-        self.info().sites.get(site.0 as usize).map_or("", |s| s.text.as_str())
+        self.info()
+            .sites
+            .get(site.0 as usize)
+            .map_or("", |s| s.text.as_str())
     }
 
     pub(crate) fn slot_name(&self, slot: Slot) -> &str {
@@ -88,15 +100,31 @@ fn fault_diagnostic(compiled: &Compiled, fault: &Fault, doing: &str) -> Diagnost
     let site = Some(fault.site);
     match &fault.kind {
         FaultKind::Assertion(message) => compiled
-            .at("assertion-failed", site, format!("assertion failed {doing}: {message}"))
+            .at(
+                "assertion-failed",
+                site,
+                format!("assertion failed {doing}: {message}"),
+            )
             .help("the model states that this must hold; check its parameters and inputs"),
         FaultKind::Domain { function, argument } => compiled
-            .at("non-finite-value", site, format!("`{function}` cannot be evaluated {doing}: its argument is {argument}"))
+            .at(
+                "non-finite-value",
+                site,
+                format!("`{function}` cannot be evaluated {doing}: its argument is {argument}"),
+            )
             .note(format!("in `{text}`"))
-            .help("guard the expression with an if-expression, or correct the values that lead there"),
+            .help(
+                "guard the expression with an if-expression, or correct the values that lead there",
+            ),
         FaultKind::NonFinite { slot } => non_finite(compiled, *slot, doing),
-        FaultKind::External(message) => compiled.at("external-function-failed", site, format!("an external function failed {doing}: {message}")),
-        FaultKind::Range(message) => compiled.at("index-out-of-range", site, format!("{message} {doing}")),
+        FaultKind::External(message) => compiled.at(
+            "external-function-failed",
+            site,
+            format!("an external function failed {doing}: {message}"),
+        ),
+        FaultKind::Range(message) => {
+            compiled.at("index-out-of-range", site, format!("{message} {doing}"))
+        }
     }
 }
 
@@ -117,7 +145,11 @@ fn solve_diagnostic(compiled: &Compiled, error: &SolveError, doing: &str) -> Dia
             let d = compiled.at(
                 "singular-system",
                 site,
-                format!("a linear system of {} equations is singular {doing} (rank {})", failure.unknowns.len(), failure.rank),
+                format!(
+                    "a linear system of {} equations is singular {doing} (rank {})",
+                    failure.unknowns.len(),
+                    failure.rank
+                ),
             );
             listed(compiled, d, &failure.unknowns, &failure.residuals)
                 .help("the equations contradict each other or leave unknowns open here; look for ideal switches in parallel or in series, and for missing connections")
@@ -128,13 +160,22 @@ fn solve_diagnostic(compiled: &Compiled, error: &SolveError, doing: &str) -> Dia
             let mut d = compiled.at(
                 "mixed-system",
                 site,
-                format!("no consistent switch positions were found {doing} ({} sets tried)", failure.tried),
+                format!(
+                    "no consistent switch positions were found {doing} ({} sets tried)",
+                    failure.tried
+                ),
             );
             for (slot, a, b) in failure.oscillating.iter().take(LISTED_MAX) {
-                d = d.note(format!("`{}` changes between {a} and {b}", describe(compiled, *slot)));
+                d = d.note(format!(
+                    "`{}` changes between {a} and {b}",
+                    describe(compiled, *slot)
+                ));
             }
             if let Some(cause) = &failure.cause {
-                d = d.note(format!("for the last set: {}", solve_diagnostic(compiled, cause, doing).message));
+                d = d.note(format!(
+                    "for the last set: {}",
+                    solve_diagnostic(compiled, cause, doing).message
+                ));
             }
             d.help("the circuit of switches has no state in which all conditions hold; check the conditions named here")
         }
@@ -148,60 +189,129 @@ fn describe(compiled: &Compiled, slot: Slot) -> String {
         return name.to_owned();
     }
     let text = compiled.site_text(compiled.info().slots[slot.index()].site);
-    if text.is_empty() { name.to_owned() } else { text.to_owned() }
+    if text.is_empty() {
+        name.to_owned()
+    } else {
+        text.to_owned()
+    }
 }
 
 fn worst(residuals: &[(Site, f64)]) -> Option<(Site, f64)> {
-    residuals.iter().copied().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
+    residuals
+        .iter()
+        .copied()
+        .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
 }
 
 fn newton(compiled: &Compiled, failure: &NewtonFailure, doing: &str) -> Diagnostic {
     let worst = worst(&failure.residuals);
     let why = match &failure.reason {
-        NewtonReason::Iterations => format!("did not converge in {} iterations", failure.iterations),
+        NewtonReason::Iterations => {
+            format!("did not converge in {} iterations", failure.iterations)
+        }
         NewtonReason::Damping => "found no step that reduces the residual".to_owned(),
-        NewtonReason::Singular { rank } => format!("came to a point where the equations are singular (rank {rank})"),
-        NewtonReason::Evaluation(cause) => format!("could not evaluate the equations: {}", solve_diagnostic(compiled, cause, doing).message),
+        NewtonReason::Singular { rank } => {
+            format!("came to a point where the equations are singular (rank {rank})")
+        }
+        NewtonReason::Evaluation(cause) => format!(
+            "could not evaluate the equations: {}",
+            solve_diagnostic(compiled, cause, doing).message
+        ),
     };
     let n = failure.unknowns.len();
     let d = compiled.at(
         "newton-failed",
         worst.map(|(s, _)| s),
-        format!("Newton's method {why} {doing}, in block {} with {n} unknown{}", failure.block.0, if n == 1 { "" } else { "s" }),
+        format!(
+            "Newton's method {why} {doing}, in block {} with {n} unknown{}",
+            failure.block.0,
+            if n == 1 { "" } else { "s" }
+        ),
     );
-    let names: Vec<&str> = failure.unknowns.iter().take(LISTED_MAX).map(|(s, _)| compiled.slot_name(*s)).collect();
-    listed(compiled, d, &failure.unknowns, &failure.residuals).help(format!("try start values near the solution for {}", names.join(", ")))
+    let names: Vec<&str> = failure
+        .unknowns
+        .iter()
+        .take(LISTED_MAX)
+        .map(|(s, _)| compiled.slot_name(*s))
+        .collect();
+    listed(compiled, d, &failure.unknowns, &failure.residuals).help(format!(
+        "try start values near the solution for {}",
+        names.join(", ")
+    ))
 }
 
-fn listed(compiled: &Compiled, mut d: Diagnostic, unknowns: &[(Slot, f64)], residuals: &[(Site, f64)]) -> Diagnostic {
-    let values: Vec<String> = unknowns.iter().take(LISTED_MAX).map(|(s, x)| format!("{} = {x:.6}", compiled.slot_name(*s))).collect();
+fn listed(
+    compiled: &Compiled,
+    mut d: Diagnostic,
+    unknowns: &[(Slot, f64)],
+    residuals: &[(Site, f64)],
+) -> Diagnostic {
+    let values: Vec<String> = unknowns
+        .iter()
+        .take(LISTED_MAX)
+        .map(|(s, x)| format!("{} = {x:.6}", compiled.slot_name(*s)))
+        .collect();
     let more = unknowns.len().saturating_sub(LISTED_MAX);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
     d = d.note(format!("last values: {}{more}", values.join(", ")));
     if let Some((site, r)) = worst(residuals) {
-        d = d.note(format!("largest residual {r:.3e} in `{}`", compiled.site_text(site)));
+        d = d.note(format!(
+            "largest residual {r:.3e} in `{}`",
+            compiled.site_text(site)
+        ));
     }
     d
 }
 
-fn step_too_small(compiled: &Compiled, time: f64, step_size: f64, state: Option<Slot>, cause: Option<&SolveError>) -> Diagnostic {
+fn step_too_small(
+    compiled: &Compiled,
+    time: f64,
+    step_size: f64,
+    state: Option<Slot>,
+    cause: Option<&SolveError>,
+) -> Diagnostic {
     if let Some(cause) = cause {
         let doing = format!("just after time {time}");
-        return solve_diagnostic(compiled, cause, &doing).note(format!("the step size was reduced to {step_size:.3e} without success"));
+        return solve_diagnostic(compiled, cause, &doing).note(format!(
+            "the step size was reduced to {step_size:.3e} without success"
+        ));
     }
     let site = state.map(|s| compiled.info().slots[s.index()].site);
-    let name = state.map_or(String::new(), |s| format!(" because of `{}`", compiled.slot_name(s)));
+    let name = state.map_or(String::new(), |s| {
+        format!(" because of `{}`", compiled.slot_name(s))
+    });
     compiled
         .at("step-too-small", site, format!("the step size fell to {step_size:.3e} at time {time}{name}"))
         .help("the solution may grow without bound or have a singularity here; try another tolerance, or check the equation")
 }
 
-fn event_iteration(compiled: &Compiled, time: f64, iterations: u32, oscillating: &[Oscillation]) -> Diagnostic {
-    let site = oscillating.first().map(|o| compiled.info().slots[o.slot.index()].site);
-    let mut d = compiled.at("event-iteration", site, format!("the event iteration at time {time} did not come to rest after {iterations} passes"));
+fn event_iteration(
+    compiled: &Compiled,
+    time: f64,
+    iterations: u32,
+    oscillating: &[Oscillation],
+) -> Diagnostic {
+    let site = oscillating
+        .first()
+        .map(|o| compiled.info().slots[o.slot.index()].site);
+    let mut d = compiled.at(
+        "event-iteration",
+        site,
+        format!(
+            "the event iteration at time {time} did not come to rest after {iterations} passes"
+        ),
+    );
     for o in oscillating.iter().take(LISTED_MAX) {
         let values: Vec<String> = o.values.iter().map(f64::to_string).collect();
-        d = d.note(format!("`{}` goes {}", describe(compiled, o.slot), values.join(" → ")));
+        d = d.note(format!(
+            "`{}` goes {}",
+            describe(compiled, o.slot),
+            values.join(" → ")
+        ));
     }
     d.help("these variables depend on each other's previous values without a fixed point; break the circle")
 }

@@ -29,9 +29,9 @@ pub use error::{Diagnostics, Error};
 pub use run::{Experiment, Run};
 pub use workspace::{Compiled, Stage, StageTimes, Workspace};
 
+pub use saltus_model::SlotRole;
 pub use saltus_plot as plot;
 pub use saltus_results as results;
-pub use saltus_model::SlotRole;
 pub use saltus_syntax::{Diagnostic, Severity};
 
 /// The version of Saltus.

@@ -4,7 +4,9 @@ use crate::error::{Diagnostics, Error};
 use crate::workspace::Compiled;
 use saltus_model::{Model, ModelInfo, Slot, Values, VariableKind};
 use saltus_results::{EventCounts, EventRecord, ResultTable, Seconds, Selection, Statistics};
-use saltus_sim::{Environment, NoteRecord, Options, OutputGrid, RowKind, RunStatistics, RunSummary, SolverName};
+use saltus_sim::{
+    Environment, NoteRecord, Options, OutputGrid, RowKind, RunStatistics, RunSummary, SolverName,
+};
 use saltus_syntax::Diagnostic;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -36,7 +38,9 @@ pub struct Run {
 impl Run {
     /// The last value of a variable.
     pub fn last(&self, name: &str) -> Result<f64, Error> {
-        self.signal(name)?.last().ok_or_else(|| Error::Usage("the result has no rows".to_owned()))
+        self.signal(name)?
+            .last()
+            .ok_or_else(|| Error::Usage("the result has no rows".to_owned()))
     }
 
     /// A variable at a time inside the run, right limit at events, linear between rows.
@@ -48,7 +52,9 @@ impl Run {
     fn signal(&self, name: &str) -> Result<saltus_results::Signal<'_>, Error> {
         self.table.signal(name).ok_or_else(|| {
             let similar = self.table.similar_names(name, 1);
-            let hint = similar.first().map_or(String::new(), |s| format!("; did you mean `{s}`?"));
+            let hint = similar
+                .first()
+                .map_or(String::new(), |s| format!("; did you mean `{s}`?"));
             Error::Usage(format!("the result has no variable `{name}`{hint}"))
         })
     }
@@ -61,7 +67,13 @@ impl Run {
 impl<'m> Experiment<'m> {
     pub(crate) fn new(compiled: &'m Compiled) -> Self {
         let options = Options::from(compiled.info().experiment);
-        Experiment { compiled, options, sets: Vec::new(), selection: Selection::Visible, cancel: None }
+        Experiment {
+            compiled,
+            options,
+            sets: Vec::new(),
+            selection: Selection::Visible,
+            cancel: None,
+        }
     }
 
     /// Sets a parameter, or the start value of a variable.
@@ -100,7 +112,10 @@ impl<'m> Experiment<'m> {
     pub fn solver(mut self, name: &str) -> Result<Self, Error> {
         let Some(solver) = SolverName::from_name(name) else {
             let known: Vec<&str> = SolverName::ALL.iter().map(|s| s.as_str()).collect();
-            return Err(Error::Usage(format!("there is no solver `{name}`; known are {}", known.join(", "))));
+            return Err(Error::Usage(format!(
+                "there is no solver `{name}`; known are {}",
+                known.join(", ")
+            )));
         };
         self.options.solver = solver;
         Ok(self)
@@ -133,11 +148,16 @@ impl<'m> Experiment<'m> {
     pub fn simulate(mut self) -> Result<Run, Error> {
         let info = self.compiled.info();
         for (name, value) in &self.sets {
-            self.options.overrides.push((self.settable(info, name)?, *value));
+            self.options
+                .overrides
+                .push((self.settable(info, name)?, *value));
         }
         let start = Instant::now();
         let clock = move || start.elapsed().as_secs_f64();
-        let environment = Environment { clock: Some(&clock), cancel: self.cancel };
+        let environment = Environment {
+            clock: Some(&clock),
+            cancel: self.cancel,
+        };
         let mut instance = self.compiled.model.instantiate();
         let mut collector = Collector {
             info,
@@ -147,14 +167,22 @@ impl<'m> Experiment<'m> {
             initialised: false,
             compiled: self.compiled,
         };
-        let result = saltus_sim::simulate(&mut instance, &self.options, &environment, &mut collector);
+        let result =
+            saltus_sim::simulate(&mut instance, &self.options, &environment, &mut collector);
         match result {
             Ok(summary) => Ok(self.finish(collector, summary)),
             Err(failure) => {
-                let diagnostic = crate::explain_failure::failure_diagnostic(self.compiled, &failure.error);
+                let diagnostic =
+                    crate::explain_failure::failure_diagnostic(self.compiled, &failure.error);
                 let run = self.finish(collector, failure.summary);
                 let list = vec![diagnostic];
-                Err(Error::Run(Diagnostics { list, sources: self.compiled.sources.clone() }, Box::new(run)))
+                Err(Error::Run(
+                    Diagnostics {
+                        list,
+                        sources: self.compiled.sources.clone(),
+                    },
+                    Box::new(run),
+                ))
             }
         }
     }
@@ -163,19 +191,29 @@ impl<'m> Experiment<'m> {
     fn settable(&self, info: &ModelInfo, name: &str) -> Result<Slot, Error> {
         let Some(variable) = info.variables.iter().find(|v| v.name == name) else {
             let similar = saltus_syntax::Name::new(name);
-            let candidates: Vec<saltus_syntax::Name> = info.variables.iter().map(|v| saltus_syntax::Name::new(&v.name)).collect();
+            let candidates: Vec<saltus_syntax::Name> = info
+                .variables
+                .iter()
+                .map(|v| saltus_syntax::Name::new(&v.name))
+                .collect();
             let hint = saltus_flatten::lookup::suggest(similar, &candidates);
             let hint = hint.map_or(String::new(), |s| format!("; did you mean `{s}`?"));
-            return Err(Error::Usage(format!("the model has no variable `{name}`{hint}")));
+            return Err(Error::Usage(format!(
+                "the model has no variable `{name}`{hint}"
+            )));
         };
         if let Some((_, why)) = self.compiled.structural.iter().find(|(n, _)| n == name) {
-            return Err(Error::Usage(format!("`{name}` cannot be set for a compiled model: {why}; set it before compiling")));
+            return Err(Error::Usage(format!(
+                "`{name}` cannot be set for a compiled model: {why}; set it before compiling"
+            )));
         }
         if !variable.settable {
             let why = match variable.kind {
                 VariableKind::Constant => "it is a constant",
                 VariableKind::Parameter => "it is final",
-                VariableKind::Discrete | VariableKind::Continuous => "it has no start value of its own",
+                VariableKind::Discrete | VariableKind::Continuous => {
+                    "it has no start value of its own"
+                }
             };
             return Err(Error::Usage(format!("`{name}` cannot be set: {why}")));
         }
@@ -183,13 +221,22 @@ impl<'m> Experiment<'m> {
     }
 
     fn finish(&self, collector: Collector<'_>, summary: RunSummary) -> Run {
-        let Collector { recorder, events, messages, initialised, .. } = collector;
+        let Collector {
+            recorder,
+            events,
+            messages,
+            initialised,
+            ..
+        } = collector;
         let statistics = self.statistics(&summary.statistics);
         Run {
             table: recorder.finish(),
             event_log: events,
             statistics,
-            warnings: Diagnostics { list: messages, sources: self.compiled.sources.clone() },
+            warnings: Diagnostics {
+                list: messages,
+                sources: self.compiled.sources.clone(),
+            },
             time_reached: summary.time_reached,
             terminated: summary.terminated.map(|(_, text)| text),
             initialised,
@@ -206,7 +253,12 @@ impl<'m> Experiment<'m> {
             codegen: times.codegen,
             initialize: run.seconds_initialize,
             simulate: run.seconds_simulate,
-            total: times.parse + times.flatten + times.structure + times.codegen + run.seconds_initialize + run.seconds_simulate,
+            total: times.parse
+                + times.flatten
+                + times.structure
+                + times.codegen
+                + run.seconds_initialize
+                + run.seconds_simulate,
         };
         Statistics {
             model: info.name.clone(),
@@ -240,8 +292,13 @@ impl<'m> Experiment<'m> {
 /// Largest resident size of this process so far; NaN where the system does not tell.
 fn peak_rss_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status");
-    let line = status.as_deref().ok().and_then(|s| s.lines().find(|l| l.starts_with("VmHWM:")));
-    let kilobytes = line.and_then(|l| l.split_whitespace().nth(1)).and_then(|n| n.parse::<f64>().ok());
+    let line = status
+        .as_deref()
+        .ok()
+        .and_then(|s| s.lines().find(|l| l.starts_with("VmHWM:")));
+    let kilobytes = line
+        .and_then(|l| l.split_whitespace().nth(1))
+        .and_then(|n| n.parse::<f64>().ok());
     kilobytes.map_or(f64::NAN, |k| (k / 1024.0 * 10.0).round() / 10.0)
 }
 
@@ -326,7 +383,9 @@ impl saltus_sim::Recorder for Collector<'_> {
                     note.unknowns, note.block.0, note.rank
                 )
             }
-            NoteRecord::Homotopy { steps } => format!("initial values were found by homotopy in {steps} steps"),
+            NoteRecord::Homotopy { steps } => {
+                format!("initial values were found by homotopy in {steps} steps")
+            }
             NoteRecord::Stiff { .. } => return,
         };
         let mut d = Diagnostic::placeless("note", text);

@@ -93,7 +93,9 @@ impl Workspace {
         }
         for dir in &self.libraries {
             for folder in [format!("{name} {version}"), name.to_owned()] {
-                if dir.join(&folder).join("package.mo").is_file() || dir.join(format!("{folder}.mo")).is_file() {
+                if dir.join(&folder).join("package.mo").is_file()
+                    || dir.join(format!("{folder}.mo")).is_file()
+                {
                     return Ok(self);
                 }
             }
@@ -113,7 +115,12 @@ impl Workspace {
     pub fn load_file(&mut self, path: impl AsRef<Path>) -> Result<String, Error> {
         let path = path.as_ref();
         let shown = path.display().to_string();
-        let model_error = |diagnostic| Error::Model(Diagnostics { list: vec![diagnostic], sources: Arc::default() });
+        let model_error = |diagnostic| {
+            Error::Model(Diagnostics {
+                list: vec![diagnostic],
+                sources: Arc::default(),
+            })
+        };
         let bytes = crate::disk::read(path).map_err(|why| {
             model_error(
                 Diagnostic::placeless("file-not-found", format!("cannot read `{shown}`: {why}"))
@@ -128,9 +135,15 @@ impl Workspace {
         let Some(last) = last else {
             let mut list = parsed.diagnostics;
             if list.is_empty() {
-                list.push(Diagnostic::placeless("unknown-class", format!("`{shown}` contains no class")).help("write a model into it"));
+                list.push(
+                    Diagnostic::placeless("unknown-class", format!("`{shown}` contains no class"))
+                        .help("write a model into it"),
+                );
             }
-            return Err(Error::Model(Diagnostics { list, sources: Arc::new(sources) }));
+            return Err(Error::Model(Diagnostics {
+                list,
+                sources: Arc::new(sources),
+            }));
         };
         let within = match &parsed.definition.within {
             Some(Some(path)) => path.parts.iter().map(|p| format!("{}.", p.name)).collect(),
@@ -176,22 +189,36 @@ impl Workspace {
         let failed = tree.diagnostics.iter().any(Diagnostic::is_error);
         match def {
             Some(def) if !failed => Ok(saltus_syntax::print::print_class(def)),
-            _ => Err(Error::Model(Diagnostics { list: std::mem::take(&mut tree.diagnostics), sources: Arc::new(tree.sources) })),
+            _ => Err(Error::Model(Diagnostics {
+                list: std::mem::take(&mut tree.diagnostics),
+                sources: Arc::new(tree.sources),
+            })),
         }
     }
 
     /// The flat model of a class, printed.
     pub fn print_flat(&self, class: &str) -> Result<String, Error> {
-        self.flatten(class).map(|flat| saltus_ir::print::print_flat(&flat.model))
+        self.flatten(class)
+            .map(|flat| saltus_ir::print::print_flat(&flat.model))
     }
 
     /// The structured system of a class, printed.
     pub fn print_structure(&self, class: &str) -> Result<String, Error> {
-        self.structure(class).map(|(system, ..)| saltus_structure::print_structure(&system))
+        self.structure(class)
+            .map(|(system, ..)| saltus_structure::print_structure(&system))
     }
 
-    fn tree<'t>(&self, arena: &'t FileArena, disk: &'t Disk, clock: &'t dyn Fn() -> f64) -> ClassTree<'t> {
-        let libraries = self.libraries.iter().map(|l| l.display().to_string()).collect();
+    fn tree<'t>(
+        &self,
+        arena: &'t FileArena,
+        disk: &'t Disk,
+        clock: &'t dyn Fn() -> f64,
+    ) -> ClassTree<'t> {
+        let libraries = self
+            .libraries
+            .iter()
+            .map(|l| l.display().to_string())
+            .collect();
         let mut tree = ClassTree::new(arena, disk, libraries, clock);
         for (name, text) in &self.sources {
             tree.add_source(name, text.clone());
@@ -209,10 +236,17 @@ impl Workspace {
         let failed = tree.diagnostics.iter().any(Diagnostic::is_error);
         if failed {
             let list = std::mem::take(&mut tree.diagnostics);
-            return Err(Error::Model(Diagnostics { list, sources: Arc::new(tree.sources) }));
+            return Err(Error::Model(Diagnostics {
+                list,
+                sources: Arc::new(tree.sources),
+            }));
         }
         let options = FlattenOptions {
-            overrides: self.overrides.iter().map(|(p, v)| (Name::new(p), Value::Real(*v))).collect(),
+            overrides: self
+                .overrides
+                .iter()
+                .map(|(p, v)| (Name::new(p), Value::Real(*v)))
+                .collect(),
         };
         let flattened = saltus_flatten::flatten(tree, class, options);
         let parse = flattened.tree.seconds_parsing;
@@ -222,23 +256,40 @@ impl Workspace {
             n_files: flattened.tree.n_files_parsed,
             ..StageTimes::default()
         };
-        let parse_failed = flattened.diagnostics.iter().any(|d| d.code == "syntax-error");
+        let parse_failed = flattened
+            .diagnostics
+            .iter()
+            .any(|d| d.code == "syntax-error");
         if !parse_failed {
             self.report(Stage::Parse, times.parse);
         }
-        let diagnostics = Diagnostics { list: flattened.diagnostics, sources: Arc::new(flattened.tree.sources) };
+        let diagnostics = Diagnostics {
+            list: flattened.diagnostics,
+            sources: Arc::new(flattened.tree.sources),
+        };
         match flattened.model {
             Some(model) => {
                 self.report(Stage::Flatten, times.flatten);
-                Ok(Flat { model, warnings: diagnostics, times })
+                Ok(Flat {
+                    model,
+                    warnings: diagnostics,
+                    times,
+                })
             }
             None => Err(Error::Model(diagnostics)),
         }
     }
 
     /// The structured system of a class.
-    pub fn structure(&self, class: &str) -> Result<(StructuredSystem, Diagnostics, StageTimes), Error> {
-        let Flat { model, mut warnings, mut times } = self.flatten(class)?;
+    pub fn structure(
+        &self,
+        class: &str,
+    ) -> Result<(StructuredSystem, Diagnostics, StageTimes), Error> {
+        let Flat {
+            model,
+            mut warnings,
+            mut times,
+        } = self.flatten(class)?;
         let start = Instant::now();
         let sources = warnings.sources.clone();
         let structured = saltus_structure::structure(model);
@@ -267,11 +318,25 @@ impl Workspace {
         let blocks = block_counts(&system);
         let structural = structural_parameters(&system);
         let model = saltus_codegen::compile(system, &sources)
-            .map_err(|list| Error::Model(Diagnostics { list, sources: sources.clone() }))?
-            .with_host(Arc::new(RunFiles { libraries: self.libraries.clone() }));
+            .map_err(|list| {
+                Error::Model(Diagnostics {
+                    list,
+                    sources: sources.clone(),
+                })
+            })?
+            .with_host(Arc::new(RunFiles {
+                libraries: self.libraries.clone(),
+            }));
         times.codegen = start.elapsed().as_secs_f64();
         self.report(Stage::Codegen, times.codegen);
-        Ok(Compiled { model, sources, warnings, times, blocks, structural })
+        Ok(Compiled {
+            model,
+            sources,
+            warnings,
+            times,
+            blocks,
+            structural,
+        })
     }
 }
 

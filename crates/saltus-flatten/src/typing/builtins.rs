@@ -4,19 +4,97 @@ use super::nodes::merge_dims;
 use super::{Cx, Target, dims_fit, error, error_help, unsupported};
 use crate::core::*;
 use crate::lookup::suggest;
+use saltus_ir::flat::Variability;
 use saltus_ir::{Base, Builtin, Dim, Expr, ExprId, Reduction, Type};
 use saltus_syntax::ast::{self, CallArgs, ExprKind};
 use saltus_syntax::{Diagnostic, Name, Span};
 
 /// Every predefined function.
 pub(crate) const NAMES: &[&str] = &[
-    "abs", "sign", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "log10", "min",
-    "max", "div", "mod", "rem", "ceil", "floor", "integer", "Integer", "String", "der", "pre", "edge", "change", "initial", "terminal",
-    "sample", "noEvent", "smooth", "delay", "homotopy", "semiLinear", "spatialDistribution", "inStream", "actualStream", "cardinality",
-    "rooted", "size", "ndims", "fill", "zeros", "ones", "transpose", "cross", "skew", "identity", "diagonal", "outerProduct", "symmetric",
-    "linspace", "cat", "sum", "product", "scalar", "vector", "matrix", "promote", "array", "previous", "hold", "subSample", "superSample",
-    "shiftSample", "backSample", "noClock", "interval", "firstTick", "Clock", "pure", "getInstanceName", "assert", "terminate", "reinit",
-    "activeState", "ticksInState", "timeInState", "transition", "initialState",
+    "abs",
+    "sign",
+    "sqrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "exp",
+    "log",
+    "log10",
+    "min",
+    "max",
+    "div",
+    "mod",
+    "rem",
+    "ceil",
+    "floor",
+    "integer",
+    "Integer",
+    "String",
+    "der",
+    "pre",
+    "edge",
+    "change",
+    "initial",
+    "terminal",
+    "sample",
+    "noEvent",
+    "smooth",
+    "delay",
+    "homotopy",
+    "semiLinear",
+    "spatialDistribution",
+    "inStream",
+    "actualStream",
+    "cardinality",
+    "rooted",
+    "size",
+    "ndims",
+    "fill",
+    "zeros",
+    "ones",
+    "transpose",
+    "cross",
+    "skew",
+    "identity",
+    "diagonal",
+    "outerProduct",
+    "symmetric",
+    "linspace",
+    "cat",
+    "sum",
+    "product",
+    "scalar",
+    "vector",
+    "matrix",
+    "promote",
+    "array",
+    "previous",
+    "hold",
+    "subSample",
+    "superSample",
+    "shiftSample",
+    "backSample",
+    "noClock",
+    "interval",
+    "firstTick",
+    "Clock",
+    "pure",
+    "getInstanceName",
+    "assert",
+    "terminate",
+    "reinit",
+    "activeState",
+    "ticksInState",
+    "timeInState",
+    "transition",
+    "initialState",
 ];
 
 impl<'a> Flattener<'a> {
@@ -25,25 +103,43 @@ impl<'a> Flattener<'a> {
     }
 
     /// A call of a predefined function: all its outputs.
-    pub(crate) fn builtin_call(&mut self, cx: Cx<'_>, name: Name, args: &'a CallArgs, span: Span) -> Res<Vec<ExprId>> {
+    pub(crate) fn builtin_call(
+        &mut self,
+        cx: Cx<'_>,
+        name: Name,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<Vec<ExprId>> {
         let one = |e: ExprId| Ok(vec![e]);
         match name.as_str() {
             "size" | "ndims" => self.size_call(cx, name, args, span).and_then(one),
             "String" => self.string_call(cx, args, span).and_then(one),
             "pure" => match (args.positional.as_slice(), args.named.is_empty()) {
                 ([e], true) => self.call_outputs(cx.scope, e),
-                _ => Err(error("wrong-argument", span, "`pure` takes one function call")),
+                _ => Err(error(
+                    "wrong-argument",
+                    span,
+                    "`pure` takes one function call",
+                )),
             },
-            "cardinality" => self.connector_call(cx, Builtin::Cardinality, Base::Integer, args, span).and_then(one),
-            "rooted" | "Connections.rooted" => self.connector_call(cx, Builtin::Rooted, Base::Boolean, args, span).and_then(one),
-            "Connections.isRoot" => self.connector_call(cx, Builtin::IsRoot, Base::Boolean, args, span).and_then(one),
+            "cardinality" => self
+                .connector_call(cx, Builtin::Cardinality, Base::Integer, args, span)
+                .and_then(one),
+            "rooted" | "Connections.rooted" => self
+                .connector_call(cx, Builtin::Rooted, Base::Boolean, args, span)
+                .and_then(one),
+            "Connections.isRoot" => self
+                .connector_call(cx, Builtin::IsRoot, Base::Boolean, args, span)
+                .and_then(one),
             "getInstanceName" => {
                 let path = self.instance_name(cx.scope);
                 one(self.ir.string(&path))
             }
-            "assert" | "terminate" | "reinit" => {
-                Err(error("type-mismatch", span, format!("`{name}` is no value; it may only stand as an equation or statement")))
-            }
+            "assert" | "terminate" | "reinit" => Err(error(
+                "type-mismatch",
+                span,
+                format!("`{name}` is no value; it may only stand as an equation or statement"),
+            )),
             "activeState" | "ticksInState" | "timeInState" | "transition" | "initialState" => {
                 Err(unsupported(span, format!("`{name}` (state machines)")))
             }
@@ -56,16 +152,33 @@ impl<'a> Flattener<'a> {
     }
 
     /// Arguments by position and name, in order; missing ones only at the end.
-    fn builtin_arguments(&mut self, cx: Cx<'_>, name: Name, args: &'a CallArgs, span: Span) -> Res<Vec<ExprId>> {
+    fn builtin_arguments(
+        &mut self,
+        cx: Cx<'_>,
+        name: Name,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<Vec<ExprId>> {
         let mut values: Vec<Option<ExprId>> = Vec::new();
         for e in &args.positional {
             values.push(Some(self.ex(cx, e)?));
         }
         let names = parameter_names(name.as_str());
         for (ident, e) in &args.named {
-            let Some(k) = names.iter().position(|alternatives| alternatives.split('|').any(|n| n == ident.name.as_str())) else {
-                let candidates: Vec<Name> = names.iter().flat_map(|n| n.split('|')).map(Name::new).collect();
-                let d = Diagnostic::error("wrong-argument", ident.span, format!("`{name}` has no argument `{}`", ident.name));
+            let Some(k) = names
+                .iter()
+                .position(|alternatives| alternatives.split('|').any(|n| n == ident.name.as_str()))
+            else {
+                let candidates: Vec<Name> = names
+                    .iter()
+                    .flat_map(|n| n.split('|'))
+                    .map(Name::new)
+                    .collect();
+                let d = Diagnostic::error(
+                    "wrong-argument",
+                    ident.span,
+                    format!("`{name}` has no argument `{}`", ident.name),
+                );
                 return Err(Box::new(match suggest(ident.name, &candidates) {
                     Some(s) => d.help(format!("did you mean `{s}`?")),
                     None => d,
@@ -75,22 +188,40 @@ impl<'a> Flattener<'a> {
                 values.resize(k + 1, None);
             }
             if values[k].is_some() {
-                return Err(error("wrong-argument", ident.span, format!("argument `{}` is given twice", ident.name)));
+                return Err(error(
+                    "wrong-argument",
+                    ident.span,
+                    format!("argument `{}` is given twice", ident.name),
+                ));
             }
             values[k] = Some(self.ex(cx, e)?);
         }
         let n = values.len();
         let list: Vec<ExprId> = values.into_iter().flatten().collect();
         if list.len() != n {
-            return Err(error("wrong-argument", span, format!("an argument of `{name}` is missing")));
+            return Err(error(
+                "wrong-argument",
+                span,
+                format!("an argument of `{name}` is missing"),
+            ));
         }
         Ok(list)
     }
 
-    pub(crate) fn one_argument(&mut self, cx: Cx<'_>, args: &'a CallArgs, name: Name, span: Span) -> Res<ExprId> {
+    pub(crate) fn one_argument(
+        &mut self,
+        cx: Cx<'_>,
+        args: &'a CallArgs,
+        name: Name,
+        span: Span,
+    ) -> Res<ExprId> {
         match (args.positional.as_slice(), args.named.is_empty()) {
             ([e], true) => self.ex(cx, e),
-            _ => Err(error("wrong-argument", span, format!("`{name}` takes one argument"))),
+            _ => Err(error(
+                "wrong-argument",
+                span,
+                format!("`{name}` takes one argument"),
+            )),
         }
     }
 
@@ -112,14 +243,42 @@ impl<'a> Flattener<'a> {
                 self.n_args(name, v, 1..=1, span)?;
                 let ty = self.ir.ty(v[0]).clone();
                 match ty.base {
-                    Base::Enum(_) => Ok(self.builtin_node(Builtin::Ordinal, v, Base::Integer, ty.dims)),
+                    Base::Enum(_) => {
+                        Ok(self.builtin_node(Builtin::Ordinal, v, Base::Integer, ty.dims))
+                    }
                     Base::Integer => Ok(v[0]),
-                    _ => Err(error("wrong-argument", span, format!("`Integer` converts enumerations, found `{}`", self.text_of_type(&ty)))),
+                    _ => Err(error(
+                        "wrong-argument",
+                        span,
+                        format!(
+                            "`Integer` converts enumerations, found `{}`",
+                            self.text_of_type(&ty)
+                        ),
+                    )),
                 }
             }
             "der" => {
                 self.n_args(name, v, 1..=1, span)?;
                 let ty = self.numeric(v[0], name, span)?;
+                let discrete = match self.ir.expr(v[0]) {
+                    Expr::Var(var) | Expr::VarArray(var) => {
+                        self.variables[*var].variability == Variability::Discrete
+                    }
+                    _ => false,
+                };
+                if ty.base != Base::Real || discrete {
+                    let what = if discrete {
+                        "a discrete variable"
+                    } else {
+                        "an Integer"
+                    };
+                    return Err(error_help(
+                        "wrong-argument",
+                        span,
+                        format!("`der` takes a continuous Real, found {what}"),
+                        "a discrete value has no derivative",
+                    ));
+                }
                 Ok(self.builtin_node(Builtin::Der, v, Base::Real, ty.dims))
             }
             "pre" | "previous" | "hold" | "noClock" | "noEvent" => {
@@ -137,14 +296,26 @@ impl<'a> Flattener<'a> {
                 self.n_args(name, v, 1..=1, span)?;
                 let ty = self.ir.ty(v[0]).clone();
                 if text == "edge" && ty.base != Base::Boolean {
-                    return Err(error("wrong-argument", span, format!("`edge` takes a Boolean, found `{}`", self.text_of_type(&ty))));
+                    return Err(error(
+                        "wrong-argument",
+                        span,
+                        format!("`edge` takes a Boolean, found `{}`", self.text_of_type(&ty)),
+                    ));
                 }
-                let op = if text == "edge" { Builtin::Edge } else { Builtin::Change };
+                let op = if text == "edge" {
+                    Builtin::Edge
+                } else {
+                    Builtin::Change
+                };
                 Ok(self.builtin_node(op, v, Base::Boolean, ty.dims))
             }
             "initial" | "terminal" => {
                 self.n_args(name, v, 0..=0, span)?;
-                let op = if text == "initial" { Builtin::Initial } else { Builtin::Terminal };
+                let op = if text == "initial" {
+                    Builtin::Initial
+                } else {
+                    Builtin::Terminal
+                };
                 Ok(self.builtin_node(op, v, Base::Boolean, Vec::new()))
             }
             "sample" => self.sample(v, span),
@@ -162,7 +333,11 @@ impl<'a> Flattener<'a> {
                     if dims.is_empty() {
                         dims = ty.dims;
                     } else if !ty.dims.is_empty() && !dims_fit(&dims, &ty.dims) {
-                        return Err(error("array-size-mismatch", span, "sizes of the arguments of `semiLinear` differ"));
+                        return Err(error(
+                            "array-size-mismatch",
+                            span,
+                            "sizes of the arguments of `semiLinear` differ",
+                        ));
                     }
                 }
                 Ok(self.builtin_node(Builtin::SemiLinear, v, Base::Real, dims))
@@ -173,14 +348,25 @@ impl<'a> Flattener<'a> {
                 for &e in &v[1..] {
                     self.expect_scalar(e, Base::Real, "the delay time", span)?;
                 }
-                let base = if ty.base == Base::Integer { Base::Real } else { ty.base };
+                self.check_delay(v, span)?;
+                let base = if ty.base == Base::Integer {
+                    Base::Real
+                } else {
+                    ty.base
+                };
                 Ok(self.builtin_node(Builtin::Delay, v, base, ty.dims))
             }
             "inStream" | "actualStream" => {
                 self.n_args(name, v, 1..=1, span)?;
                 let ty = self.numeric(v[0], name, span)?;
-                let op = if text == "inStream" { Builtin::InStream } else { Builtin::ActualStream };
-                Ok(self.map_scalars(v[0], &ty, &mut |f, e| f.builtin_node(op, &[e], Base::Real, Vec::new())))
+                let op = if text == "inStream" {
+                    Builtin::InStream
+                } else {
+                    Builtin::ActualStream
+                };
+                Ok(self.map_scalars(v[0], &ty, &mut |f, e| {
+                    f.builtin_node(op, &[e], Base::Real, Vec::new())
+                }))
             }
             "subSample" | "superSample" | "shiftSample" | "backSample" => {
                 let (op, least) = match text {
@@ -211,7 +397,11 @@ impl<'a> Flattener<'a> {
             "size" => match v {
                 [a] => Ok(self.sizes(*a)),
                 [a, k] => self.size_in(*a, *k, span),
-                _ => Err(error("wrong-argument", span, "`size` takes an array and optionally a dimension")),
+                _ => Err(error(
+                    "wrong-argument",
+                    span,
+                    "`size` takes an array and optionally a dimension",
+                )),
             },
             "ndims" => {
                 self.n_args(name, v, 1..=1, span)?;
@@ -235,7 +425,11 @@ impl<'a> Flattener<'a> {
             }
             "fill" => match v.split_first() {
                 Some((value, sizes)) => self.filled(*value, sizes, span),
-                None => Err(error("wrong-argument", span, "`fill` takes a value and sizes")),
+                None => Err(error(
+                    "wrong-argument",
+                    span,
+                    "`fill` takes a value and sizes",
+                )),
             },
             "array" => self.array_constructor(v, span),
             "identity" => {
@@ -257,7 +451,11 @@ impl<'a> Flattener<'a> {
                 self.expect_scalar(v[2], Base::Integer, "the size of `linspace`", span)?;
                 let n = self.dim_of(v[2], span)?;
                 if let Dim::Known(n @ 0..=1) = n {
-                    return Err(error("wrong-argument", span, format!("`linspace` needs at least 2 points, found {n}")));
+                    return Err(error(
+                        "wrong-argument",
+                        span,
+                        format!("`linspace` needs at least 2 points, found {n}"),
+                    ));
                 }
                 let size = self.known_number(v[2], span)?;
                 Ok(self.builtin_node(Builtin::Linspace, &[v[0], v[1], size], Base::Real, vec![n]))
@@ -271,14 +469,28 @@ impl<'a> Flattener<'a> {
                 self.n_args(name, v, 1..=1, span)?;
                 let ty = self.rank(v[0], 2, name, span)?;
                 if !dims_fit(&ty.dims[..1], &ty.dims[1..]) {
-                    return Err(error("array-size-mismatch", span, format!("`symmetric` needs a square matrix, found `{}`", self.text_of_type(&ty))));
+                    return Err(error(
+                        "array-size-mismatch",
+                        span,
+                        format!(
+                            "`symmetric` needs a square matrix, found `{}`",
+                            self.text_of_type(&ty)
+                        ),
+                    ));
                 }
                 Ok(self.builtin_node(Builtin::Symmetric, v, ty.base, ty.dims))
             }
             "outerProduct" => {
                 self.n_args(name, v, 2..=2, span)?;
-                let (a, b) = (self.rank(v[0], 1, name, span)?, self.rank(v[1], 1, name, span)?);
-                let base = if a.base == Base::Integer && b.base == Base::Integer { Base::Integer } else { Base::Real };
+                let (a, b) = (
+                    self.rank(v[0], 1, name, span)?,
+                    self.rank(v[1], 1, name, span)?,
+                );
+                let base = if a.base == Base::Integer && b.base == Base::Integer {
+                    Base::Integer
+                } else {
+                    Base::Real
+                };
                 Ok(self.builtin_node(Builtin::OuterProduct, v, base, vec![a.dims[0], b.dims[0]]))
             }
             "cross" => {
@@ -286,7 +498,11 @@ impl<'a> Flattener<'a> {
                 for &e in v {
                     self.three(e, name, span)?;
                 }
-                let base = if v.iter().all(|&e| self.ir.base(e) == Base::Integer) { Base::Integer } else { Base::Real };
+                let base = if v.iter().all(|&e| self.ir.base(e) == Base::Integer) {
+                    Base::Integer
+                } else {
+                    Base::Real
+                };
                 Ok(self.builtin_node(Builtin::Cross, v, base, vec![Dim::Known(3)]))
             }
             "skew" => {
@@ -295,17 +511,40 @@ impl<'a> Flattener<'a> {
                 Ok(self.builtin_node(Builtin::Skew, v, ty.base, vec![Dim::Known(3); 2]))
             }
             "cat" => {
-                let Some((k, parts)) = v.split_first() else { return Err(error("wrong-argument", span, "`cat` takes a dimension and arrays")) };
+                let Some((k, parts)) = v.split_first() else {
+                    return Err(error(
+                        "wrong-argument",
+                        span,
+                        "`cat` takes a dimension and arrays",
+                    ));
+                };
                 self.expect_scalar(*k, Base::Integer, "the dimension of `cat`", span)?;
                 let k = self.const_int(*k, span)?;
-                let k = usize::try_from(k).map_err(|_| error("wrong-argument", span, format!("`cat` along dimension {k} is not possible")))?;
+                let k = usize::try_from(k).map_err(|_| {
+                    error(
+                        "wrong-argument",
+                        span,
+                        format!("`cat` along dimension {k} is not possible"),
+                    )
+                })?;
                 self.cat(k, parts, span)
             }
             "scalar" => {
                 self.n_args(name, v, 1..=1, span)?;
                 let ty = self.ir.ty(v[0]).clone();
-                if ty.dims.iter().any(|d| matches!(d, Dim::Known(n) if *n != 1)) {
-                    return Err(error("array-size-mismatch", span, format!("`scalar` needs an array of one element, found `{}`", self.text_of_type(&ty))));
+                if ty
+                    .dims
+                    .iter()
+                    .any(|d| matches!(d, Dim::Known(n) if *n != 1))
+                {
+                    return Err(error(
+                        "array-size-mismatch",
+                        span,
+                        format!(
+                            "`scalar` needs an array of one element, found `{}`",
+                            self.text_of_type(&ty)
+                        ),
+                    ));
                 }
                 if ty.dims.iter().all(|d| matches!(d, Dim::Known(1))) {
                     return self.element(v[0], &vec![0; ty.dims.len()], span);
@@ -318,14 +557,25 @@ impl<'a> Flattener<'a> {
                 if ty.dims.len() == 1 {
                     return Ok(v[0]);
                 }
-                if ty.dims.iter().filter(|d| matches!(d, Dim::Known(n) if *n > 1)).count() > 1 {
+                if ty
+                    .dims
+                    .iter()
+                    .filter(|d| matches!(d, Dim::Known(n) if *n > 1))
+                    .count()
+                    > 1
+                {
                     return Err(error(
                         "array-size-mismatch",
                         span,
-                        format!("`vector` needs an array with one dimension larger than 1, found `{}`", self.text_of_type(&ty)),
+                        format!(
+                            "`vector` needs an array with one dimension larger than 1, found `{}`",
+                            self.text_of_type(&ty)
+                        ),
                     ));
                 }
-                let n = ty.known_dims().map_or(Dim::Unknown, |d| Dim::Known(d.iter().product::<usize>() as u32));
+                let n = ty.known_dims().map_or(Dim::Unknown, |d| {
+                    Dim::Known(d.iter().product::<usize>() as u32)
+                });
                 Ok(self.builtin_node(Builtin::Vector, v, ty.base, vec![n]))
             }
             "matrix" => {
@@ -342,14 +592,27 @@ impl<'a> Flattener<'a> {
                 let rank = self.ir.ty(v[0]).dims.len();
                 match usize::try_from(n) {
                     Ok(n) if n >= rank => Ok(self.promote(v[0], n)),
-                    _ => Err(error("wrong-argument", span, format!("`promote` to {n} dimensions of an array with {rank}"))),
+                    _ => Err(error(
+                        "wrong-argument",
+                        span,
+                        format!("`promote` to {n} dimensions of an array with {rank}"),
+                    )),
                 }
             }
-            other => Err(unsupported(span, format!("the built-in function `{other}`"))),
+            other => Err(unsupported(
+                span,
+                format!("the built-in function `{other}`"),
+            )),
         }
     }
 
-    fn n_args(&self, name: Name, v: &[ExprId], allowed: std::ops::RangeInclusive<usize>, span: Span) -> Res<()> {
+    fn n_args(
+        &self,
+        name: Name,
+        v: &[ExprId],
+        allowed: std::ops::RangeInclusive<usize>,
+        span: Span,
+    ) -> Res<()> {
         if allowed.contains(&v.len()) {
             return Ok(());
         }
@@ -358,7 +621,11 @@ impl<'a> Flattener<'a> {
         } else {
             format!("{} to {}", allowed.start(), allowed.end())
         };
-        Err(error("wrong-argument", span, format!("`{name}` takes {expected} arguments, {} are given", v.len())))
+        Err(error(
+            "wrong-argument",
+            span,
+            format!("`{name}` takes {expected} arguments, {} are given", v.len()),
+        ))
     }
 
     fn numeric(&self, e: ExprId, name: Name, span: Span) -> Res<Type> {
@@ -366,7 +633,14 @@ impl<'a> Flattener<'a> {
         if ty.base.is_numeric() {
             return Ok(ty.clone());
         }
-        Err(error("wrong-argument", span, format!("`{name}` takes Real or Integer arguments, found `{}`", self.text_of_type(ty))))
+        Err(error(
+            "wrong-argument",
+            span,
+            format!(
+                "`{name}` takes Real or Integer arguments, found `{}`",
+                self.text_of_type(ty)
+            ),
+        ))
     }
 
     fn rank(&self, e: ExprId, rank: usize, name: Name, span: Span) -> Res<Type> {
@@ -375,7 +649,11 @@ impl<'a> Flattener<'a> {
             return Ok(ty.clone());
         }
         let what = if rank == 1 { "a vector" } else { "a matrix" };
-        Err(error("wrong-argument", span, format!("`{name}` takes {what}, found `{}`", self.text_of_type(ty))))
+        Err(error(
+            "wrong-argument",
+            span,
+            format!("`{name}` takes {what}, found `{}`", self.text_of_type(ty)),
+        ))
     }
 
     fn three(&self, e: ExprId, name: Name, span: Span) -> Res<Type> {
@@ -383,7 +661,14 @@ impl<'a> Flattener<'a> {
         if ty.base.is_numeric() && dims_fit(&ty.dims, &[Dim::Known(3)]) {
             return Ok(ty.clone());
         }
-        Err(error("wrong-argument", span, format!("`{name}` takes vectors of 3 numbers, found `{}`", self.text_of_type(ty))))
+        Err(error(
+            "wrong-argument",
+            span,
+            format!(
+                "`{name}` takes vectors of 3 numbers, found `{}`",
+                self.text_of_type(ty)
+            ),
+        ))
     }
 
     fn math_one(&mut self, op: Builtin, a: ExprId, name: Name, span: Span) -> Res<ExprId> {
@@ -399,7 +684,14 @@ impl<'a> Flattener<'a> {
         Ok(self.builtin_node(op, &[a], base, ty.dims))
     }
 
-    fn math_two(&mut self, op: Builtin, a: ExprId, b: ExprId, name: Name, span: Span) -> Res<ExprId> {
+    fn math_two(
+        &mut self,
+        op: Builtin,
+        a: ExprId,
+        b: ExprId,
+        name: Name,
+        span: Span,
+    ) -> Res<ExprId> {
         let (ta, tb) = (self.numeric(a, name, span)?, self.numeric(b, name, span)?);
         let dims = if ta.dims.is_empty() {
             tb.dims
@@ -408,15 +700,28 @@ impl<'a> Flattener<'a> {
         } else if dims_fit(&ta.dims, &tb.dims) {
             merge_dims(&ta.dims, &tb.dims)
         } else {
-            return Err(super::nodes::size_error(&format!("`{name}`"), &ta.dims, &tb.dims, span));
+            return Err(super::nodes::size_error(
+                &format!("`{name}`"),
+                &ta.dims,
+                &tb.dims,
+                span,
+            ));
         };
         let integers = ta.base == Base::Integer && tb.base == Base::Integer;
-        let base = if integers && op != Builtin::Atan2 { Base::Integer } else { Base::Real };
+        let base = if integers && op != Builtin::Atan2 {
+            Base::Integer
+        } else {
+            Base::Real
+        };
         Ok(self.builtin_node(op, &[a, b], base, dims))
     }
 
     fn min_max(&mut self, name: Name, v: &[ExprId], span: Span) -> Res<ExprId> {
-        let op = if name.as_str() == "min" { Builtin::Min } else { Builtin::Max };
+        let op = if name.as_str() == "min" {
+            Builtin::Min
+        } else {
+            Builtin::Max
+        };
         match v {
             [a] => {
                 let ty = self.ir.ty(*a).clone();
@@ -425,7 +730,11 @@ impl<'a> Flattener<'a> {
                     return Ok(*a);
                 }
                 if ty.dims.contains(&Dim::Known(0)) {
-                    let op = if op == Builtin::Min { Reduction::Min } else { Reduction::Max };
+                    let op = if op == Builtin::Min {
+                        Reduction::Min
+                    } else {
+                        Reduction::Max
+                    };
                     return Ok(self.empty_reduction(op, ty.base));
                 }
                 Ok(self.builtin_node(op, v, ty.base, Vec::new()))
@@ -438,7 +747,11 @@ impl<'a> Flattener<'a> {
                     return Err(error(
                         "wrong-argument",
                         span,
-                        format!("`{name}` compares values of one type, found `{}` and `{}`", self.text_of_type(&ta), self.text_of_type(&tb)),
+                        format!(
+                            "`{name}` compares values of one type, found `{}` and `{}`",
+                            self.text_of_type(&ta),
+                            self.text_of_type(&tb)
+                        ),
                     ));
                 };
                 let dims = match (ta.dims.is_empty(), tb.dims.is_empty()) {
@@ -448,15 +761,29 @@ impl<'a> Flattener<'a> {
                 };
                 Ok(self.builtin_node(op, v, base, dims))
             }
-            _ => Err(error("wrong-argument", span, format!("`{name}` takes one array or two scalars, {} arguments are given", v.len()))),
+            _ => Err(error(
+                "wrong-argument",
+                span,
+                format!(
+                    "`{name}` takes one array or two scalars, {} arguments are given",
+                    v.len()
+                ),
+            )),
         }
     }
 
     fn ordered(&self, ty: &Type, name: Name, span: Span) -> Res<()> {
-        if matches!(ty.base, Base::Real | Base::Integer | Base::Boolean | Base::Enum(_)) {
+        if matches!(
+            ty.base,
+            Base::Real | Base::Integer | Base::Boolean | Base::Enum(_)
+        ) {
             return Ok(());
         }
-        Err(error("wrong-argument", span, format!("`{name}` is not defined for `{}`", self.text_of_type(ty))))
+        Err(error(
+            "wrong-argument",
+            span,
+            format!("`{name}` is not defined for `{}`", self.text_of_type(ty)),
+        ))
     }
 
     fn sum_product(&mut self, name: Name, v: &[ExprId], span: Span) -> Res<ExprId> {
@@ -471,22 +798,40 @@ impl<'a> Flattener<'a> {
             return Ok(v[0]);
         }
         if ty.dims.contains(&Dim::Known(0)) {
-            let op = if is_sum { Reduction::Sum } else { Reduction::Product };
+            let op = if is_sum {
+                Reduction::Sum
+            } else {
+                Reduction::Product
+            };
             return Ok(self.empty_reduction(op, ty.base));
         }
-        let op = if is_sum { Builtin::Sum } else { Builtin::Product };
+        let op = if is_sum {
+            Builtin::Sum
+        } else {
+            Builtin::Product
+        };
         Ok(self.builtin_node(op, v, ty.base, Vec::new()))
     }
 
     fn record_sum(&mut self, e: ExprId, ty: &Type, is_sum: bool, span: Span) -> Res<ExprId> {
         let Some(dims) = ty.known_dims() else {
-            return Err(unsupported(span, "a sum of records whose number is not known"));
+            return Err(unsupported(
+                span,
+                "a sum of records whose number is not known",
+            ));
         };
         let n: usize = dims.iter().product();
-        let operator = if is_sum { ast::BinaryOp::Add } else { ast::BinaryOp::Mul };
+        let operator = if is_sum {
+            ast::BinaryOp::Add
+        } else {
+            ast::BinaryOp::Mul
+        };
         let mut total: Option<ExprId> = None;
         for k in 0..n {
-            let at: Vec<usize> = crate::instantiate::subscripts_of(k, &dims).iter().map(|s| *s as usize - 1).collect();
+            let at: Vec<usize> = crate::instantiate::subscripts_of(k, &dims)
+                .iter()
+                .map(|s| *s as usize - 1)
+                .collect();
             let x = self.element(e, &at, span)?;
             total = Some(match total {
                 None => x,
@@ -502,7 +847,10 @@ impl<'a> Flattener<'a> {
     /// An operator whose result has the type of `e`; records field by field where their fields are at hand.
     fn same_type(&mut self, op: Builtin, before: &[ExprId], e: ExprId, after: &[ExprId]) -> ExprId {
         if let Expr::Record { record, fields } = self.ir.expr(e).clone() {
-            let fields = fields.iter().map(|&f| self.same_type(op, before, f, after)).collect();
+            let fields = fields
+                .iter()
+                .map(|&f| self.same_type(op, before, f, after))
+                .collect();
             let ty = self.ir.type_id(e);
             return self.ir.add(Expr::Record { record, fields }, ty);
         }
@@ -519,48 +867,126 @@ impl<'a> Flattener<'a> {
                 .collect();
             return self.node(Expr::Record { record, fields }, ty.base, Vec::new());
         }
-        let args: Vec<ExprId> = before.iter().copied().chain([e]).chain(after.iter().copied()).collect();
+        let args: Vec<ExprId> = before
+            .iter()
+            .copied()
+            .chain([e])
+            .chain(after.iter().copied())
+            .collect();
         self.builtin_node(op, &args, ty.base, ty.dims)
     }
 
     fn sample(&mut self, v: &[ExprId], span: Span) -> Res<ExprId> {
         match v {
             [u] => Ok(self.same_type(Builtin::ClockSample, &[], *u, &[])),
-            [u, clock] if self.ir.base(*clock) == Base::Clock => Ok(self.same_type(Builtin::ClockSample, &[], *u, &[*clock])),
+            [u, clock] if self.ir.base(*clock) == Base::Clock => {
+                Ok(self.same_type(Builtin::ClockSample, &[], *u, &[*clock]))
+            }
             [start, interval] => {
                 self.expect_scalar(*start, Base::Real, "the start of `sample`", span)?;
                 self.expect_scalar(*interval, Base::Real, "the interval of `sample`", span)?;
+                if v.iter()
+                    .any(|&e| self.expr_variability(e) > Variability::Parameter)
+                {
+                    return Err(error(
+                        "sample-not-parameter",
+                        span,
+                        "start and interval of `sample` must be parameter expressions",
+                    ));
+                }
                 Ok(self.builtin_node(Builtin::Sample, v, Base::Boolean, Vec::new()))
             }
-            _ => Err(error("wrong-argument", span, "`sample` takes start and interval, or a value and a clock")),
+            _ => Err(error(
+                "wrong-argument",
+                span,
+                "`sample` takes start and interval, or a value and a clock",
+            )),
         }
+    }
+
+    /// Without a largest delay the delay must be a parameter expression; a known delay lies in its bounds (specification 3.7.4.1).
+    fn check_delay(&self, v: &[ExprId], span: Span) -> Res<()> {
+        if let Some(&bound) = v.last()
+            && self.expr_variability(bound) > Variability::Parameter
+        {
+            let what = if v.len() == 2 {
+                "delayTime"
+            } else {
+                "delayMax"
+            };
+            return Err(error_help(
+                "variability-violation",
+                span,
+                format!("`{what}` of `delay` must be a parameter expression"),
+                "give the largest delay as third argument",
+            ));
+        }
+        let (time, longest) = (
+            self.ir.as_number(v[1]),
+            v.get(2).and_then(|&e| self.ir.as_number(e)),
+        );
+        if time.is_some_and(|t| t < 0.0 || longest.is_some_and(|m| t > m)) {
+            return Err(error(
+                "wrong-argument",
+                span,
+                "`delay` needs 0 <= delayTime <= delayMax",
+            ));
+        }
+        Ok(())
     }
 
     fn homotopy(&mut self, v: &[ExprId], span: Span) -> Res<ExprId> {
         let [actual, simplified] = v else {
-            return Err(error("wrong-argument", span, "`homotopy` takes the arguments `actual` and `simplified`"));
+            return Err(error(
+                "wrong-argument",
+                span,
+                "`homotopy` takes the arguments `actual` and `simplified`",
+            ));
         };
         let (a, s) = (self.ir.ty(*actual).clone(), self.ir.ty(*simplified).clone());
         if !a.base.is_numeric() || !s.base.is_numeric() || !dims_fit(&a.dims, &s.dims) {
             return Err(error(
                 "wrong-argument",
                 span,
-                format!("arguments of `homotopy` must be Real of the same size, found `{}` and `{}`", self.text_of_type(&a), self.text_of_type(&s)),
+                format!(
+                    "arguments of `homotopy` must be Real of the same size, found `{}` and `{}`",
+                    self.text_of_type(&a),
+                    self.text_of_type(&s)
+                ),
             ));
         }
-        Ok(self.builtin_node(Builtin::Homotopy, v, Base::Real, merge_dims(&a.dims, &s.dims)))
+        Ok(self.builtin_node(
+            Builtin::Homotopy,
+            v,
+            Base::Real,
+            merge_dims(&a.dims, &s.dims),
+        ))
     }
 
     /// Applies `f` to each scalar of an array of variables.
-    fn map_scalars(&mut self, e: ExprId, ty: &Type, f: &mut dyn FnMut(&mut Flattener<'a>, ExprId) -> ExprId) -> ExprId {
+    fn map_scalars(
+        &mut self,
+        e: ExprId,
+        ty: &Type,
+        f: &mut dyn FnMut(&mut Flattener<'a>, ExprId) -> ExprId,
+    ) -> ExprId {
         if ty.is_scalar() {
             return f(self, e);
         }
         match self.unstack(e) {
             Some(items) => {
-                let inner = Type { base: ty.base, dims: ty.dims[1..].to_vec() };
-                let parts: Vec<ExprId> = items.into_iter().map(|i| self.map_scalars(i, &inner, f)).collect();
-                let element = Type { base: Base::Real, dims: inner.dims };
+                let inner = Type {
+                    base: ty.base,
+                    dims: ty.dims[1..].to_vec(),
+                };
+                let parts: Vec<ExprId> = items
+                    .into_iter()
+                    .map(|i| self.map_scalars(i, &inner, f))
+                    .collect();
+                let element = Type {
+                    base: Base::Real,
+                    dims: inner.dims,
+                };
                 self.stack(&parts, &element)
             }
             None => {
@@ -574,7 +1000,12 @@ impl<'a> Flattener<'a> {
 
     fn filled(&mut self, value: ExprId, sizes: &[ExprId], span: Span) -> Res<ExprId> {
         if sizes.is_empty() {
-            return Err(error_help("wrong-argument", span, "an array of no dimension is asked for", "give at least one size"));
+            return Err(error_help(
+                "wrong-argument",
+                span,
+                "an array of no dimension is asked for",
+                "give at least one size",
+            ));
         }
         let mut dims = Vec::with_capacity(sizes.len());
         for &n in sizes {
@@ -586,7 +1017,12 @@ impl<'a> Flattener<'a> {
             // `fill` of an array: the array repeated.
             let mut e = value;
             for d in dims.iter().rev() {
-                let Dim::Known(n) = d else { return Err(unsupported(span, "`fill` of an array to a size that is not known")) };
+                let Dim::Known(n) = d else {
+                    return Err(unsupported(
+                        span,
+                        "`fill` of an array to a size that is not known",
+                    ));
+                };
                 let element = self.ir.ty(e).clone();
                 let items = vec![e; *n as usize];
                 e = self.stack(&items, &element);
@@ -608,10 +1044,26 @@ impl<'a> Flattener<'a> {
 
     fn size_call(&mut self, cx: Cx<'_>, name: Name, args: &'a CallArgs, span: Span) -> Res<ExprId> {
         let [array, rest @ ..] = args.positional.as_slice() else {
-            return Err(error("wrong-argument", span, format!("`{name}` takes an array")));
+            return Err(error(
+                "wrong-argument",
+                span,
+                format!("`{name}` takes an array"),
+            ));
         };
-        if !args.named.is_empty() || rest.len() > 1 || name.as_str() == "ndims" && !rest.is_empty() {
-            return Err(error("wrong-argument", span, format!("`{name}` takes an array{}", if name.as_str() == "size" { " and optionally a dimension" } else { "" })));
+        if !args.named.is_empty() || rest.len() > 1 || name.as_str() == "ndims" && !rest.is_empty()
+        {
+            return Err(error(
+                "wrong-argument",
+                span,
+                format!(
+                    "`{name}` takes an array{}",
+                    if name.as_str() == "size" {
+                        " and optionally a dimension"
+                    } else {
+                        ""
+                    }
+                ),
+            ));
         }
         // Arrays of components are no values, but have sizes.
         if let ExprKind::Ref(r) = &array.kind {
@@ -628,13 +1080,24 @@ impl<'a> Flattener<'a> {
                 if name.as_str() == "ndims" {
                     return Ok(self.ir.integer(dims.len() as i64));
                 }
-                let Some(k) = rest.first() else { return Ok(self.stack(&sizes, &Type::scalar(Base::Integer))) };
+                let Some(k) = rest.first() else {
+                    return Ok(self.stack(&sizes, &Type::scalar(Base::Integer)));
+                };
                 let k = self.ex(cx, k)?;
                 let k = self.const_int(k, span)?;
                 return usize::try_from(k - 1)
                     .ok()
                     .and_then(|k| sizes.get(k).copied())
-                    .ok_or_else(|| error("index-out-of-range", span, format!("`size` asks for dimension {k} of an array with {}", dims.len())));
+                    .ok_or_else(|| {
+                        error(
+                            "index-out-of-range",
+                            span,
+                            format!(
+                                "`size` asks for dimension {k} of an array with {}",
+                                dims.len()
+                            ),
+                        )
+                    });
             }
             let e = self.target_expr(target, r.span)?;
             return self.size_of_value(cx, name, e, rest, span);
@@ -644,13 +1107,25 @@ impl<'a> Flattener<'a> {
     }
 
     /// One size of a component whose variables are not made yet, found without the others: `Real A[:, size(A, 1)]`.
-    fn declared_size(&mut self, cx: Cx<'_>, r: &'a ast::ComponentRef, k: &'a ast::Expr) -> Res<Option<ExprId>> {
-        let ExprKind::Integer(k) = k.kind else { return Ok(None) };
-        let Some(k) = usize::try_from(k - 1).ok() else { return Ok(None) };
+    fn declared_size(
+        &mut self,
+        cx: Cx<'_>,
+        r: &'a ast::ComponentRef,
+        k: &'a ast::Expr,
+    ) -> Res<Option<ExprId>> {
+        let ExprKind::Integer(k) = k.kind else {
+            return Ok(None);
+        };
+        let Some(k) = usize::try_from(k - 1).ok() else {
+            return Ok(None);
+        };
         if r.global || r.parts.iter().any(|p| !p.subscripts.is_empty()) {
             return Ok(None);
         }
-        let Some(Found::Component { owner, name }) = self.lookup(cx.scope, &r.parts[0].name)? else { return Ok(None) };
+        let Some(Found::Component { owner, name }) = self.lookup(cx.scope, &r.parts[0].name)?
+        else {
+            return Ok(None);
+        };
         let mut inst = owner;
         for (i, part) in r.parts.iter().enumerate() {
             let name = if i == 0 { name } else { part.name.name };
@@ -660,25 +1135,46 @@ impl<'a> Flattener<'a> {
             }
         }
         let node = &self.insts[inst];
-        let (None, None, Some(_), true) = (&node.var, &node.dims, node.builtin, node.subs.is_empty()) else { return Ok(None) };
-        let (Some(decl), Some(lex)) = (node.decl, node.decl_lex) else { return Ok(None) };
-        let all: Vec<(&'a ast::Subscript, LexId)> = decl.dims.iter().map(|d| (d, lex)).chain(node.type_dims.iter().copied()).collect();
+        let (None, None, Some(_), true) =
+            (&node.var, &node.dims, node.builtin, node.subs.is_empty())
+        else {
+            return Ok(None);
+        };
+        let (Some(decl), Some(lex)) = (node.decl, node.decl_lex) else {
+            return Ok(None);
+        };
+        let all: Vec<(&'a ast::Subscript, LexId)> = decl
+            .dims
+            .iter()
+            .map(|d| (d, lex))
+            .chain(node.type_dims.iter().copied())
+            .collect();
         match all.get(k) {
             Some((ast::Subscript::Expr(e), lex)) => {
-                let size = self.dim_expr(Scope { lex: *lex, iterators: None }, all[k].0)?;
+                let size = self.dim_expr(
+                    Scope {
+                        lex: *lex,
+                        iterators: None,
+                    },
+                    all[k].0,
+                )?;
                 let Some(size) = size else { return Ok(None) };
                 let n = self.const_int(size, e.span)?;
                 Ok(Some(self.ir.integer(n)))
             }
             Some((ast::Subscript::All(span), _)) => {
-                let Some(binding) = self.binding(inst)? else { return Ok(None) };
+                let Some(binding) = self.binding(inst)? else {
+                    return Ok(None);
+                };
                 match self.ir.ty(binding).dims.get(k) {
                     Some(Dim::Known(n)) => {
                         let n = i64::from(*n);
                         Ok(Some(self.ir.integer(n)))
                     }
                     Some(Dim::Unknown) => match self.const_eval(binding, *span)? {
-                        saltus_ir::Value::Array(a) if k < a.dims.len() => Ok(Some(self.ir.integer(a.dims[k] as i64))),
+                        saltus_ir::Value::Array(a) if k < a.dims.len() => {
+                            Ok(Some(self.ir.integer(a.dims[k] as i64)))
+                        }
                         _ => Ok(None),
                     },
                     None => Ok(None),
@@ -688,7 +1184,14 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn size_of_value(&mut self, cx: Cx<'_>, name: Name, e: ExprId, rest: &'a [ast::Expr], span: Span) -> Res<ExprId> {
+    fn size_of_value(
+        &mut self,
+        cx: Cx<'_>,
+        name: Name,
+        e: ExprId,
+        rest: &'a [ast::Expr],
+        span: Span,
+    ) -> Res<ExprId> {
         if name.as_str() == "ndims" {
             let n = self.ir.ty(e).dims.len() as i64;
             return Ok(self.ir.integer(n));
@@ -721,7 +1224,10 @@ impl<'a> Flattener<'a> {
                 None => Err(error(
                     "index-out-of-range",
                     span,
-                    format!("`size` asks for dimension {k} of a value of type `{}`", self.type_text_of(e)),
+                    format!(
+                        "`size` asks for dimension {k} of a value of type `{}`",
+                        self.type_text_of(e)
+                    ),
                 )),
             },
             None => Ok(self.builtin_node(Builtin::Size, &[e, k], Base::Integer, Vec::new())),
@@ -730,7 +1236,12 @@ impl<'a> Flattener<'a> {
 
     // ---- String ----
 
-    pub(crate) fn string_call(&mut self, cx: Cx<'_>, args: &'a CallArgs, span: Span) -> Res<ExprId> {
+    pub(crate) fn string_call(
+        &mut self,
+        cx: Cx<'_>,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<ExprId> {
         let mut positional = Vec::with_capacity(args.positional.len());
         for e in &args.positional {
             positional.push(self.ex(cx, e)?);
@@ -744,14 +1255,29 @@ impl<'a> Flattener<'a> {
     }
 
     /// `String(value, …)` (specification 3.7.2).
-    fn string_values(&mut self, value: Option<ExprId>, rest: &[ExprId], named: &[(Name, ExprId)], span: Span) -> Res<ExprId> {
-        let Some(value) = value else { return Err(error("wrong-argument", span, "`String` takes a value")) };
+    fn string_values(
+        &mut self,
+        value: Option<ExprId>,
+        rest: &[ExprId],
+        named: &[(Name, ExprId)],
+        span: Span,
+    ) -> Res<ExprId> {
+        let Some(value) = value else {
+            return Err(error("wrong-argument", span, "`String` takes a value"));
+        };
         let ty = self.ir.ty(value).clone();
         if let Base::Record(record) = ty.base {
             return self.record_to_string(record, value, rest, span);
         }
         if !ty.is_scalar() || matches!(ty.base, Base::Clock | Base::Object(_) | Base::Function) {
-            return Err(error("wrong-argument", span, format!("`String` takes a scalar, found `{}`", self.text_of_type(&ty))));
+            return Err(error(
+                "wrong-argument",
+                span,
+                format!(
+                    "`String` takes a scalar, found `{}`",
+                    self.text_of_type(&ty)
+                ),
+            ));
         }
         let order: &[&str] = if ty.base == Base::Real {
             &["significantDigits", "minimumLength", "leftJustified"]
@@ -765,21 +1291,44 @@ impl<'a> Flattener<'a> {
                 format = Some(e);
                 continue;
             }
-            let Some(n) = order.get(k) else { return Err(error("wrong-argument", span, "`String` is given too many arguments")) };
+            let Some(n) = order.get(k) else {
+                return Err(error(
+                    "wrong-argument",
+                    span,
+                    "`String` is given too many arguments",
+                ));
+            };
             given.push((n, e));
         }
         for (name, e) in named {
             match name.as_str() {
                 "format" => format = Some(*e),
-                n @ ("significantDigits" | "minimumLength" | "leftJustified") => given.push((n, *e)),
-                other => return Err(error("wrong-argument", span, format!("`String` has no argument `{other}`"))),
+                n @ ("significantDigits" | "minimumLength" | "leftJustified") => {
+                    given.push((n, *e))
+                }
+                other => {
+                    return Err(error(
+                        "wrong-argument",
+                        span,
+                        format!("`String` has no argument `{other}`"),
+                    ));
+                }
             }
         }
         if let Some(format) = format {
             self.expect_scalar(format, Base::String, "the format of `String`", span)?;
-            return Ok(self.builtin_node(Builtin::ToString, &[value, format], Base::String, Vec::new()));
+            return Ok(self.builtin_node(
+                Builtin::ToString,
+                &[value, format],
+                Base::String,
+                Vec::new(),
+            ));
         }
-        let (zero, left, digits) = (self.ir.integer(0), self.ir.boolean(true), self.ir.integer(6));
+        let (zero, left, digits) = (
+            self.ir.integer(0),
+            self.ir.boolean(true),
+            self.ir.integer(6),
+        );
         let pick = |this: &Self, name: &str, base: Base, default: ExprId| -> Res<ExprId> {
             match given.iter().find(|(n, _)| *n == name) {
                 Some((_, e)) => {
@@ -800,11 +1349,20 @@ impl<'a> Flattener<'a> {
         Ok(self.builtin_node(Builtin::ToString, &args, Base::String, Vec::new()))
     }
 
-    fn record_to_string(&mut self, record: saltus_ir::RecordId, value: ExprId, rest: &[ExprId], span: Span) -> Res<ExprId> {
+    fn record_to_string(
+        &mut self,
+        record: saltus_ir::RecordId,
+        value: ExprId,
+        rest: &[ExprId],
+        span: Span,
+    ) -> Res<ExprId> {
         if let Some(class) = self.operator_class(record) {
             for f in self.operator_functions(class, "'String'", span)? {
                 let n = self.ir.functions[f].inputs.len();
-                let mut given: Vec<Option<ExprId>> = std::iter::once(value).chain(rest.iter().copied()).map(Some).collect();
+                let mut given: Vec<Option<ExprId>> = std::iter::once(value)
+                    .chain(rest.iter().copied())
+                    .map(Some)
+                    .collect();
                 if given.len() > n {
                     continue;
                 }
@@ -814,30 +1372,89 @@ impl<'a> Flattener<'a> {
                 }
             }
         }
-        Err(error("wrong-argument", span, format!("`String` is not defined for `{}`", self.type_text_of(value))))
+        Err(error(
+            "wrong-argument",
+            span,
+            format!("`String` is not defined for `{}`", self.type_text_of(value)),
+        ))
     }
 
     // ---- others ----
 
     /// `cardinality`, `isRoot`, `rooted`: the connector is given by its instance number.
-    fn connector_call(&mut self, cx: Cx<'_>, op: Builtin, base: Base, args: &'a CallArgs, span: Span) -> Res<ExprId> {
-        if let ([ast::Expr { kind: ExprKind::Ref(r), .. }], true) = (args.positional.as_slice(), args.named.is_empty()) {
+    fn connector_call(
+        &mut self,
+        cx: Cx<'_>,
+        op: Builtin,
+        base: Base,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<ExprId> {
+        if let (
+            [
+                ast::Expr {
+                    kind: ExprKind::Ref(r),
+                    ..
+                },
+            ],
+            true,
+        ) = (args.positional.as_slice(), args.named.is_empty())
+        {
             let inst = match self.cref_in(cx, r)? {
                 Target::Insts { elems, dims, .. } if dims.is_empty() => elems[0],
-                Target::Vars(selection) if selection.dims.is_empty() => self.var_inst[selection.vars[0]].0,
+                Target::Vars(selection) if selection.dims.is_empty() => {
+                    self.var_inst[selection.vars[0]].0
+                }
                 Target::Absent if op == Builtin::Cardinality => return Ok(self.ir.integer(0)),
-                _ => return Err(error("wrong-argument", span, format!("`{}` takes one connector", op.name()))),
+                _ => {
+                    return Err(error(
+                        "wrong-argument",
+                        span,
+                        format!("`{}` takes one connector", op.name()),
+                    ));
+                }
             };
+            if op == Builtin::Cardinality
+                && !matches!(
+                    self.insts[inst].restriction,
+                    ast::Restriction::Connector | ast::Restriction::ExpandableConnector
+                )
+            {
+                return Err(error(
+                    "wrong-argument",
+                    r.span,
+                    format!(
+                        "`cardinality` takes a connector, `{}` is none",
+                        self.insts[inst].path
+                    ),
+                ));
+            }
             let id = self.ir.integer(i64::from(inst.0));
             return Ok(self.builtin_node(op, &[id], base, Vec::new()));
         }
-        Err(error("wrong-argument", span, format!("`{}` takes the name of a connector", op.name())))
+        Err(error(
+            "wrong-argument",
+            span,
+            format!("`{}` takes the name of a connector", op.name()),
+        ))
     }
 
-    fn spatial_distribution(&mut self, cx: Cx<'_>, args: &'a CallArgs, span: Span) -> Res<Vec<ExprId>> {
+    fn spatial_distribution(
+        &mut self,
+        cx: Cx<'_>,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<Vec<ExprId>> {
         let mut v = self.builtin_arguments(cx, Name::new("spatialDistribution"), args, span)?;
         if !(4..=6).contains(&v.len()) {
-            return Err(error("wrong-argument", span, format!("`spatialDistribution` takes 4 to 6 arguments, {} are given", v.len())));
+            return Err(error(
+                "wrong-argument",
+                span,
+                format!(
+                    "`spatialDistribution` takes 4 to 6 arguments, {} are given",
+                    v.len()
+                ),
+            ));
         }
         if v.len() == 4 {
             let (zero, one) = (self.ir.real(0.0), self.ir.real(1.0));
@@ -854,9 +1471,21 @@ impl<'a> Flattener<'a> {
         for &e in &v[..3] {
             self.expect_scalar(e, Base::Real, "an argument of `spatialDistribution`", span)?;
         }
-        self.expect_scalar(v[3], Base::Boolean, "`positiveVelocity` of `spatialDistribution`", span)?;
+        self.expect_scalar(
+            v[3],
+            Base::Boolean,
+            "`positiveVelocity` of `spatialDistribution`",
+            span,
+        )?;
         let first = self.builtin_node(Builtin::SpatialDistribution, &v, Base::Real, Vec::new());
-        let second = self.node(Expr::Output { call: first, index: 1 }, Base::Real, Vec::new());
+        let second = self.node(
+            Expr::Output {
+                call: first,
+                index: 1,
+            },
+            Base::Real,
+            Vec::new(),
+        );
         Ok(vec![first, second])
     }
 
@@ -870,7 +1499,11 @@ impl<'a> Flattener<'a> {
         }
         let class = self.insts[top].class.name.as_str();
         let model = class.rsplit('.').next().unwrap_or(class);
-        if top == inst || path.is_empty() { model.to_owned() } else { format!("{model}.{path}") }
+        if top == inst || path.is_empty() {
+            model.to_owned()
+        } else {
+            format!("{model}.{path}")
+        }
     }
 }
 
@@ -912,14 +1545,24 @@ fn math2(name: &str) -> Option<Builtin> {
 fn parameter_names(name: &str) -> &'static [&'static str] {
     match name {
         "homotopy" => &["actual", "simplified"],
-        "spatialDistribution" => &["in0", "in1", "x", "positiveVelocity", "initialPoints", "initialValues"],
+        "spatialDistribution" => &[
+            "in0",
+            "in1",
+            "x",
+            "positiveVelocity",
+            "initialPoints",
+            "initialValues",
+        ],
         "delay" => &["expr", "delayTime", "delayMax"],
         "semiLinear" => &["x", "k+|positiveSlope", "k-|negativeSlope"],
         "sample" => &["start|u", "interval|clock"],
         "subSample" | "superSample" => &["u", "factor"],
         "shiftSample" => &["u", "shiftCounter", "resolution"],
         "backSample" => &["u", "backCounter", "resolution"],
-        "Clock" => &["interval|intervalCounter|condition|c", "resolution|startInterval|solverMethod"],
+        "Clock" => &[
+            "interval|intervalCounter|condition|c",
+            "resolution|startInterval|solverMethod",
+        ],
         "linspace" => &["x1", "x2", "n"],
         "smooth" => &["p", "expr"],
         _ => &[],

@@ -6,7 +6,9 @@ use crate::core::*;
 use crate::lookup::suggest;
 use rustc_hash::FxHashMap;
 use saltus_ir::func::{FunctionBody, Local};
-use saltus_ir::{Base, Builtin, Dim, Expr, ExprId, FuncId, LocalId, Reduction, Type, TypeId, Value};
+use saltus_ir::{
+    Base, Builtin, Dim, Expr, ExprId, FuncId, LocalId, Reduction, Type, TypeId, Value,
+};
 use saltus_syntax::ast::{self, CallArgs, ExprKind};
 use saltus_syntax::{Diagnostic, Name, Span};
 
@@ -17,7 +19,10 @@ const SIZE_DEPTH_MAX: usize = 20;
 
 /// Functions that turn a URI into a file name. They stand for themselves: who opens the file resolves `modelica://`, so that no path of
 /// this machine gets into a compiled model.
-const LOAD_RESOURCE: [&str; 2] = ["Modelica.Utilities.Files.loadResource", "ModelicaServices.ExternalReferences.loadResource"];
+const LOAD_RESOURCE: [&str; 2] = [
+    "Modelica.Utilities.Files.loadResource",
+    "ModelicaServices.ExternalReferences.loadResource",
+];
 
 /// What a call calls.
 enum Callee<'a> {
@@ -35,7 +40,13 @@ pub(crate) struct Use<'a> {
 
 impl<'a> Flattener<'a> {
     /// All outputs of a call; the first is the call itself.
-    pub(crate) fn call(&mut self, cx: Cx<'_>, function: &'a ast::ComponentRef, args: &'a CallArgs, span: Span) -> Res<Vec<ExprId>> {
+    pub(crate) fn call(
+        &mut self,
+        cx: Cx<'_>,
+        function: &'a ast::ComponentRef,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<Vec<ExprId>> {
         match self.callee(cx, function)? {
             Callee::Builtin(name) => self.builtin_call(cx, name, args, span),
             Callee::Function(f) => self.call_function(cx, f, args, span),
@@ -50,14 +61,19 @@ impl<'a> Flattener<'a> {
             return Ok(Callee::Builtin(first.name));
         }
         let builtin = |this: &Self| single && this.is_builtin_function(first.name);
-        let found = if r.global { self.lookup_top(first.name, first.span)? } else { self.lookup(cx.scope, &first)? };
+        let found = if r.global {
+            self.lookup_top(first.name, first.span)?
+        } else {
+            self.lookup(cx.scope, &first)?
+        };
         if found.is_none() {
             if builtin(self) {
                 return Ok(Callee::Builtin(first.name));
             }
             let text = ref_text(r);
-            if matches!(text.as_str(), "Connections.isRoot" | "Connections.rooted") {
-                return Ok(Callee::Builtin(Name::new(&text)));
+            let text = text.trim_start_matches('.');
+            if matches!(text, "Connections.isRoot" | "Connections.rooted") {
+                return Ok(Callee::Builtin(Name::new(text)));
             }
             if text.starts_with("Subtask.") {
                 return Err(unsupported(r.span, format!("`{text}`")));
@@ -66,14 +82,26 @@ impl<'a> Flattener<'a> {
         }
         match self.walk(cx, r, r.parts.len(), true)? {
             Target::Class(class) => Ok(Callee::Class(class)),
-            Target::Local { local, access, .. } if access.is_empty() && self.ir.type_of_id(self.ir.locals[local].ty).base == Base::Function => {
-                match self.ir.functions.iter().find(|(_, f)| f.body == FunctionBody::Argument(local)) {
+            Target::Local { local, access, .. }
+                if access.is_empty()
+                    && self.ir.type_of_id(self.ir.locals[local].ty).base == Base::Function =>
+            {
+                match self
+                    .ir
+                    .functions
+                    .iter()
+                    .find(|(_, f)| f.body == FunctionBody::Argument(local))
+                {
                     Some((id, _)) => Ok(Callee::Function(id)),
                     None => Err(unsupported(r.span, "calling this function argument")),
                 }
             }
             _ if builtin(self) => Ok(Callee::Builtin(first.name)),
-            _ => Err(error("type-mismatch", r.span, format!("`{}` is not a function", ref_text(r)))),
+            _ => Err(error(
+                "type-mismatch",
+                r.span,
+                format!("`{}` is not a function", ref_text(r)),
+            )),
         }
     }
 
@@ -81,29 +109,63 @@ impl<'a> Flattener<'a> {
         let ident = &r.parts[0].name;
         let mut candidates = self.visible_names(scope.lex);
         candidates.extend(super::builtins::NAMES.iter().map(|n| Name::new(n)));
-        let what = if r.parts.len() == 1 { "function" } else { "name" };
-        let e = Diagnostic::error("unknown-name", ident.span, format!("{what} `{}` is not known here", ident.name));
+        let what = if r.parts.len() == 1 {
+            "function"
+        } else {
+            "name"
+        };
+        let e = Diagnostic::error(
+            "unknown-name",
+            ident.span,
+            format!("{what} `{}` is not known here", ident.name),
+        );
         Box::new(match suggest(ident.name, &candidates) {
             Some(name) => e.help(format!("did you mean `{name}`?")),
             None => e.help("check the spelling, or add an `import`"),
         })
     }
 
-    fn call_class(&mut self, cx: Cx<'_>, class: &ClassRef<'a>, args: &'a CallArgs, span: Span) -> Res<Vec<ExprId>> {
+    fn call_class(
+        &mut self,
+        cx: Cx<'_>,
+        class: &ClassRef<'a>,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<Vec<ExprId>> {
         let inst = self.class_inst(class)?;
         self.elaborate(inst)?;
         match self.insts[inst].builtin {
             Some(BuiltinClass::String) => return self.string_call(cx, args, span).map(|e| vec![e]),
-            Some(BuiltinClass::Integer) => return self.builtin_call(cx, Name::new("Integer"), args, span),
-            Some(BuiltinClass::Clock) => return self.builtin_call(cx, Name::new("Clock"), args, span),
+            Some(BuiltinClass::Integer) => {
+                return self.builtin_call(cx, Name::new("Integer"), args, span);
+            }
+            Some(BuiltinClass::Clock) => {
+                return self.builtin_call(cx, Name::new("Clock"), args, span);
+            }
             Some(BuiltinClass::Enum(id)) => {
                 let i = self.one_argument(cx, args, class.name, span)?;
-                self.expect_scalar(i, Base::Integer, "the argument of an enumeration conversion", span)?;
-                return Ok(vec![self.builtin_node(Builtin::EnumOf, &[i], Base::Enum(id), Vec::new())]);
+                self.expect_scalar(
+                    i,
+                    Base::Integer,
+                    "the argument of an enumeration conversion",
+                    span,
+                )?;
+                return Ok(vec![self.builtin_node(
+                    Builtin::EnumOf,
+                    &[i],
+                    Base::Enum(id),
+                    Vec::new(),
+                )]);
             }
-            Some(BuiltinClass::ExternalObject) => return self.object_call(cx, inst, class, args, span),
+            Some(BuiltinClass::ExternalObject) => {
+                return self.object_call(cx, inst, class, args, span);
+            }
             Some(BuiltinClass::Real | BuiltinClass::Boolean) => {
-                return Err(error("type-mismatch", span, format!("`{}` is a type, not a function", class.name)));
+                return Err(error(
+                    "type-mismatch",
+                    span,
+                    format!("`{}` is a type, not a function", class.name),
+                ));
             }
             None => {}
         }
@@ -114,77 +176,141 @@ impl<'a> Flattener<'a> {
         }
         use ast::Restriction as R;
         match self.insts[inst].restriction {
-            R::Record | R::OperatorRecord | R::Class => self.record_call(cx, inst, class, args, span).map(|e| vec![e]),
+            R::Record | R::OperatorRecord | R::Class => self
+                .record_call(cx, inst, class, args, span)
+                .map(|e| vec![e]),
             other => {
                 let kind = format!("{other:?}").to_lowercase();
-                Err(error("type-mismatch", span, format!("`{}` is a {kind}, not a function", class.name)))
+                Err(error(
+                    "type-mismatch",
+                    span,
+                    format!("`{}` is a {kind}, not a function", class.name),
+                ))
             }
         }
     }
 
     fn check_callable(&mut self, inst: InstId, class: &ClassRef<'a>, span: Span) -> Res<()> {
         let text = self.insts[inst].texts.last().copied();
-        let def = text.and_then(|t| self.lexes[t].def).or(self.insts[inst].def);
+        let def = text
+            .and_then(|t| self.lexes[t].def)
+            .or(self.insts[inst].def);
         if let Some(def) = def
             && def.partial
         {
             return Err(Box::new(
-                Diagnostic::error("partial-class", span, format!("function `{}` is partial and cannot be called", class.name))
-                    .secondary(def.name.span, "declared partial here")
-                    .help("redeclare it with a complete function"),
+                Diagnostic::error(
+                    "partial-class",
+                    span,
+                    format!("function `{}` is partial and cannot be called", class.name),
+                )
+                .secondary(def.name.span, "declared partial here")
+                .help("redeclare it with a complete function"),
             ));
         }
         Ok(())
     }
 
     /// `ExternalObjectClass(args)`: its constructor.
-    fn object_call(&mut self, cx: Cx<'_>, inst: InstId, class: &ClassRef<'a>, args: &'a CallArgs, span: Span) -> Res<Vec<ExprId>> {
-        let Some(Found::Class(constructor)) = self.inst_member(inst, Name::new("constructor"), span)? else {
-            return Err(error("type-mismatch", span, format!("external object class `{}` has no function `constructor`", class.name)));
+    fn object_call(
+        &mut self,
+        cx: Cx<'_>,
+        inst: InstId,
+        class: &ClassRef<'a>,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<Vec<ExprId>> {
+        let Some(Found::Class(constructor)) =
+            self.inst_member(inst, Name::new("constructor"), span)?
+        else {
+            return Err(error(
+                "type-mismatch",
+                span,
+                format!(
+                    "external object class `{}` has no function `constructor`",
+                    class.name
+                ),
+            ));
         };
         let f = self.function(&constructor)?;
         self.call_function(cx, f, args, span)
     }
 
-    pub(crate) fn call_function(&mut self, cx: Cx<'_>, f: FuncId, args: &'a CallArgs, span: Span) -> Res<Vec<ExprId>> {
+    pub(crate) fn call_function(
+        &mut self,
+        cx: Cx<'_>,
+        f: FuncId,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<Vec<ExprId>> {
         let given = self.bind_arguments(cx, f, args, span)?;
         self.call_bound(f, given, span)
     }
 
     /// Arguments in the order of the inputs.
-    fn bind_arguments(&mut self, cx: Cx<'_>, f: FuncId, args: &'a CallArgs, span: Span) -> Res<Vec<Option<ExprId>>> {
+    fn bind_arguments(
+        &mut self,
+        cx: Cx<'_>,
+        f: FuncId,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<Vec<Option<ExprId>>> {
         let inputs = self.ir.functions[f].inputs.clone();
         let fixed: Vec<LocalId> = match self.ir.functions[f].body {
             FunctionBody::Constructor(_) => self.ir.functions[f].protected.clone(),
             _ => Vec::new(),
         };
-        let open: Vec<usize> = (0..inputs.len()).filter(|&i| !fixed.contains(&inputs[i])).collect();
+        let open: Vec<usize> = (0..inputs.len())
+            .filter(|&i| !fixed.contains(&inputs[i]))
+            .collect();
         let mut given = vec![None; inputs.len()];
         if args.positional.len() > open.len() {
             let e = &args.positional[open.len()];
             let name = self.ir.functions[f].name;
             return Err(Box::new(
-                Diagnostic::error("wrong-argument", e.span, format!("`{name}` takes {} arguments, {} are given", open.len(), args.positional.len()))
-                    .secondary(self.ir.functions[f].span, "declared here"),
+                Diagnostic::error(
+                    "wrong-argument",
+                    e.span,
+                    format!(
+                        "`{name}` takes {} arguments, {} are given",
+                        open.len(),
+                        args.positional.len()
+                    ),
+                )
+                .secondary(self.ir.functions[f].span, "declared here"),
             ));
         }
         for (e, &i) in args.positional.iter().zip(&open) {
             given[i] = Some(self.ex(cx, e)?);
         }
         for (ident, e) in &args.named {
-            let position = open.iter().copied().find(|&i| self.ir.locals[inputs[i]].name == ident.name);
+            let position = open
+                .iter()
+                .copied()
+                .find(|&i| self.ir.locals[inputs[i]].name == ident.name);
             let Some(i) = position else {
-                let names: Vec<Name> = open.iter().map(|&i| self.ir.locals[inputs[i]].name).collect();
+                let names: Vec<Name> = open
+                    .iter()
+                    .map(|&i| self.ir.locals[inputs[i]].name)
+                    .collect();
                 let name = self.ir.functions[f].name;
-                let d = Diagnostic::error("wrong-argument", ident.span, format!("`{name}` has no input `{}`", ident.name))
-                    .secondary(self.ir.functions[f].span, "declared here");
+                let d = Diagnostic::error(
+                    "wrong-argument",
+                    ident.span,
+                    format!("`{name}` has no input `{}`", ident.name),
+                )
+                .secondary(self.ir.functions[f].span, "declared here");
                 return Err(Box::new(match suggest(ident.name, &names) {
                     Some(s) => d.help(format!("did you mean `{s}`?")),
                     None => d,
                 }));
             };
             if given[i].is_some() {
-                return Err(error("wrong-argument", ident.span, format!("input `{}` is given twice", ident.name)));
+                return Err(error(
+                    "wrong-argument",
+                    ident.span,
+                    format!("input `{}` is given twice", ident.name),
+                ));
             }
             given[i] = Some(self.ex(cx, e)?);
         }
@@ -193,7 +319,12 @@ impl<'a> Flattener<'a> {
     }
 
     /// Fills in defaults, which may depend on other inputs.
-    fn fill_defaults(&mut self, f: FuncId, given: Vec<Option<ExprId>>, span: Span) -> Res<Vec<ExprId>> {
+    fn fill_defaults(
+        &mut self,
+        f: FuncId,
+        given: Vec<Option<ExprId>>,
+        span: Span,
+    ) -> Res<Vec<ExprId>> {
         if given.iter().all(Option::is_some) {
             return Ok(given.into_iter().flatten().collect());
         }
@@ -204,7 +335,11 @@ impl<'a> Flattener<'a> {
                 map.insert(*l, *e);
             }
         }
-        let mut missing: Vec<LocalId> = inputs.iter().copied().filter(|l| !map.contains_key(l)).collect();
+        let mut missing: Vec<LocalId> = inputs
+            .iter()
+            .copied()
+            .filter(|l| !map.contains_key(l))
+            .collect();
         while !missing.is_empty() {
             let before = missing.len();
             let mut still = Vec::new();
@@ -213,8 +348,12 @@ impl<'a> Flattener<'a> {
                 let Some(default) = local.default else {
                     let name = self.ir.functions[f].name;
                     return Err(Box::new(
-                        Diagnostic::error("wrong-argument", span, format!("input `{}` of `{name}` is not given", local.name))
-                            .secondary(local.span, "declared here, without default"),
+                        Diagnostic::error(
+                            "wrong-argument",
+                            span,
+                            format!("input `{}` of `{name}` is not given", local.name),
+                        )
+                        .secondary(local.span, "declared here, without default"),
                     ));
                 };
                 let waits = self.ir.reachable(&[default]).iter().any(|&id| {
@@ -229,7 +368,11 @@ impl<'a> Flattener<'a> {
             }
             if still.len() == before {
                 let name = self.ir.locals[still[0]].name;
-                return Err(error("cyclic-parameters", span, format!("the default of input `{name}` depends on itself")));
+                return Err(error(
+                    "cyclic-parameters",
+                    span,
+                    format!("the default of input `{name}` depends on itself"),
+                ));
             }
             missing = still;
         }
@@ -237,13 +380,20 @@ impl<'a> Flattener<'a> {
     }
 
     /// A call with arguments in the order of the inputs; elementwise where arrays are given for scalars (specification 12.4.6).
-    pub(crate) fn call_bound(&mut self, f: FuncId, given: Vec<Option<ExprId>>, span: Span) -> Res<Vec<ExprId>> {
+    pub(crate) fn call_bound(
+        &mut self,
+        f: FuncId,
+        given: Vec<Option<ExprId>>,
+        span: Span,
+    ) -> Res<Vec<ExprId>> {
         let inputs = self.ir.functions[f].inputs.clone();
         let mut extra: Vec<Dim> = Vec::new();
         let mut extras = vec![0; inputs.len()];
         let mut adapted: Vec<Option<ExprId>> = vec![None; inputs.len()];
         for (k, &l) in inputs.iter().enumerate() {
-            let Some(a) = given.get(k).copied().flatten() else { continue };
+            let Some(a) = given.get(k).copied().flatten() else {
+                continue;
+            };
             let formal = self.ir.type_of_id(self.ir.locals[l].ty).clone();
             let actual = self.ir.ty(a).clone();
             let wrong = |this: &Self, code| {
@@ -265,7 +415,9 @@ impl<'a> Flattener<'a> {
             if !self.base_fits(formal.base, actual.base) {
                 return Err(wrong(self, "wrong-argument"));
             }
-            let Some(n_extra) = actual.dims.len().checked_sub(formal.dims.len()) else { return Err(wrong(self, "wrong-argument")) };
+            let Some(n_extra) = actual.dims.len().checked_sub(formal.dims.len()) else {
+                return Err(wrong(self, "wrong-argument"));
+            };
             if !dims_fit(&formal.dims, &actual.dims[n_extra..]) {
                 return Err(wrong(self, "array-size-mismatch"));
             }
@@ -287,18 +439,38 @@ impl<'a> Flattener<'a> {
             return self.call_node(f, &args, span);
         }
         if matches!(self.ir.functions[f].body, FunctionBody::Constructor(_)) {
-            return Err(error("wrong-argument", span, format!("fields of `{}` are given arrays", self.ir.functions[f].name)));
+            return Err(error(
+                "wrong-argument",
+                span,
+                format!("fields of `{}` are given arrays", self.ir.functions[f].name),
+            ));
         }
         self.vectorised_call(f, &adapted, &extras, &extra, span)
     }
 
-    fn vectorised_call(&mut self, f: FuncId, args: &[Option<ExprId>], extras: &[usize], dims: &[Dim], span: Span) -> Res<Vec<ExprId>> {
-        let n_outputs = self.ir.functions[f].outputs.len();
-        if let Some(known) = (Type { base: Base::Real, dims: dims.to_vec() }).known_dims() {
+    fn vectorised_call(
+        &mut self,
+        f: FuncId,
+        args: &[Option<ExprId>],
+        extras: &[usize],
+        dims: &[Dim],
+        span: Span,
+    ) -> Res<Vec<ExprId>> {
+        // Only functions with one output may be vectorised (specification 12.4.6); of others the first is used.
+        let n_outputs = self.ir.functions[f].outputs.len().min(1);
+        if let Some(known) = (Type {
+            base: Base::Real,
+            dims: dims.to_vec(),
+        })
+        .known_dims()
+        {
             let n: usize = known.iter().product();
             let mut columns: Vec<Vec<ExprId>> = vec![Vec::with_capacity(n); n_outputs];
             for k in 0..n {
-                let at: Vec<usize> = crate::instantiate::subscripts_of(k, &known).iter().map(|s| *s as usize - 1).collect();
+                let at: Vec<usize> = crate::instantiate::subscripts_of(k, &known)
+                    .iter()
+                    .map(|s| *s as usize - 1)
+                    .collect();
                 let mut element_args = Vec::with_capacity(args.len());
                 for (&a, &e) in args.iter().zip(extras) {
                     element_args.push(match a {
@@ -307,7 +479,11 @@ impl<'a> Flattener<'a> {
                     });
                 }
                 let element_args = self.fill_defaults(f, element_args, span)?;
-                for (column, output) in columns.iter_mut().zip(self.call_node(f, &element_args, span)?) {
+                for (column, output) in
+                    columns
+                        .iter_mut()
+                        .zip(self.call_node(f, &element_args, span)?)
+                {
                     column.push(output);
                 }
             }
@@ -315,7 +491,10 @@ impl<'a> Flattener<'a> {
             for (k, column) in columns.into_iter().enumerate() {
                 let element = match column.first() {
                     Some(&first) => self.ir.ty(first).clone(),
-                    None => self.ir.type_of_id(self.ir.locals[self.ir.functions[f].outputs[k]].ty).clone(),
+                    None => self
+                        .ir
+                        .type_of_id(self.ir.locals[self.ir.functions[f].outputs[k]].ty)
+                        .clone(),
                 };
                 outputs.push(self.nest(&known, &element, &column));
             }
@@ -328,12 +507,19 @@ impl<'a> Flattener<'a> {
             let ty = self.ir.locals[iter].ty;
             self.ir.add(Expr::Local(iter), ty)
         };
-        let over = args.iter().zip(extras).find(|(_, e)| **e > 0).and_then(|(a, _)| *a).expect("one argument is an array");
+        let over = args
+            .iter()
+            .zip(extras)
+            .find(|(_, e)| **e > 0)
+            .and_then(|(a, _)| *a)
+            .expect("one argument is an array");
         let mut element_args = Vec::with_capacity(args.len());
         let mut rest = Vec::with_capacity(args.len());
         for (&a, &e) in args.iter().zip(extras) {
             element_args.push(match a {
-                Some(a) if e > 0 => Some(self.index(a, vec![saltus_ir::Sub::At(iter_node)], span)?),
+                Some(a) if e > 0 => {
+                    Some(self.index(a, vec![saltus_ir::Sub::At(iter_node)], span)?)
+                }
                 other => other,
             });
             rest.push(e.saturating_sub(1));
@@ -346,7 +532,15 @@ impl<'a> Flattener<'a> {
         };
         let one = self.ir.integer(1);
         let stop = self.size_node(over, 0);
-        let range = self.node(Expr::Range { start: one, step: None, stop }, Base::Integer, vec![dim]);
+        let range = self.node(
+            Expr::Range {
+                start: one,
+                step: None,
+                stop,
+            },
+            Base::Integer,
+            vec![dim],
+        );
         let mut outputs = Vec::with_capacity(bodies.len());
         for body in bodies {
             let ty = self.ir.ty(body).clone();
@@ -375,11 +569,35 @@ impl<'a> Flattener<'a> {
             types.push(self.output_type(f, k, args, span)?);
         }
         // A function without output is called for its effect; its node has a type that nothing uses.
-        let first = types.first().copied().unwrap_or_else(|| self.ir.scalar_type(Base::Boolean));
-        let call = self.ir.add(Expr::Call { function: f, args: args.into() }, first);
+        let first = types
+            .first()
+            .copied()
+            .unwrap_or_else(|| self.ir.scalar_type(Base::Boolean));
+        let call = self.ir.add(
+            Expr::Call {
+                function: f,
+                args: args.into(),
+            },
+            first,
+        );
         let mut outputs = vec![call];
         for (k, ty) in types.into_iter().enumerate().skip(1) {
-            outputs.push(self.ir.add(Expr::Output { call, index: k as u32 }, ty));
+            outputs.push(self.ir.add(
+                Expr::Output {
+                    call,
+                    index: k as u32,
+                },
+                ty,
+            ));
+        }
+        // A size that only running the function tells: possible where the arguments are constants and parameters.
+        for output in &mut outputs {
+            let ty = self.ir.ty(*output).clone();
+            if ty.dims.contains(&Dim::Unknown)
+                && let Some(value) = self.try_const(*output)
+            {
+                *output = self.value_node(&value, ty.base, span)?;
+            }
         }
         Ok(outputs)
     }
@@ -388,7 +606,11 @@ impl<'a> Flattener<'a> {
     fn with_known_sizes(&mut self, f: FuncId, args: &[ExprId], span: Span) -> Res<Vec<ExprId>> {
         let mut args = args.to_vec();
         let function = &self.ir.functions[f];
-        let sizes: Vec<ExprId> = function.outputs.iter().flat_map(|&l| self.ir.locals[l].dims.iter().flatten().copied()).collect();
+        let sizes: Vec<ExprId> = function
+            .outputs
+            .iter()
+            .flat_map(|&l| self.ir.locals[l].dims.iter().flatten().copied())
+            .collect();
         if sizes.iter().all(|&e| self.ir.is_literal(e)) {
             return Ok(args);
         }
@@ -405,7 +627,10 @@ impl<'a> Flattener<'a> {
         for (k, l) in inputs.iter().enumerate() {
             if locals.contains(l)
                 && !self.ir.is_literal(args[k])
-                && matches!(self.ir.base(args[k]), Base::Integer | Base::Boolean | Base::Enum(_))
+                && matches!(
+                    self.ir.base(args[k]),
+                    Base::Integer | Base::Boolean | Base::Enum(_)
+                )
                 && let Some(value) = self.try_const(args[k])
             {
                 let base = self.ir.base(args[k]);
@@ -425,7 +650,8 @@ impl<'a> Flattener<'a> {
         }
         let inputs = self.ir.functions[f].inputs.clone();
         let protected = self.ir.functions[f].protected.clone();
-        let map: FxHashMap<LocalId, ExprId> = inputs.into_iter().zip(args.iter().copied()).collect();
+        let map: FxHashMap<LocalId, ExprId> =
+            inputs.into_iter().zip(args.iter().copied()).collect();
         let mut own: FxHashMap<LocalId, ExprId> = FxHashMap::default();
         for l in protected {
             if let Some(default) = self.ir.locals[l].default {
@@ -434,7 +660,9 @@ impl<'a> Flattener<'a> {
         }
         let sizes = self.ir.locals[output].dims.clone();
         for (d, size) in sizes.into_iter().enumerate() {
-            let (Some(mut size), Some(Dim::Unknown)) = (size, full.dims.get(d).copied()) else { continue };
+            let (Some(mut size), Some(Dim::Unknown)) = (size, full.dims.get(d).copied()) else {
+                continue;
+            };
             for _ in 0..SIZE_DEPTH_MAX {
                 let next = self.substitute_locals(size, &own);
                 if next == size {
@@ -450,18 +678,23 @@ impl<'a> Flattener<'a> {
 
     /// `external "builtin"`: the operator of the language itself.
     fn external_builtin(&mut self, f: FuncId, args: &[ExprId], span: Span) -> Res<Option<ExprId>> {
-        let FunctionBody::External(external) = &self.ir.functions[f].body else { return Ok(None) };
+        let FunctionBody::External(external) = &self.ir.functions[f].body else {
+            return Ok(None);
+        };
         if external.language.as_str() != "builtin" {
             return Ok(None);
         }
         let name = external.name;
         let external_args = external.args.clone();
         let inputs = self.ir.functions[f].inputs.clone();
-        let map: FxHashMap<LocalId, ExprId> = inputs.into_iter().zip(args.iter().copied()).collect();
+        let map: FxHashMap<LocalId, ExprId> =
+            inputs.into_iter().zip(args.iter().copied()).collect();
         let mut values = Vec::with_capacity(external_args.len());
         for a in external_args {
             match a {
-                saltus_ir::func::ExternalArg::Value(e) => values.push(self.substitute_locals(e, &map)),
+                saltus_ir::func::ExternalArg::Value(e) => {
+                    values.push(self.substitute_locals(e, &map))
+                }
                 saltus_ir::func::ExternalArg::Output(_) => return Ok(None),
             }
         }
@@ -473,12 +706,22 @@ impl<'a> Flattener<'a> {
 
     // ---- records ----
 
-    fn record_call(&mut self, cx: Cx<'_>, inst: InstId, class: &ClassRef<'a>, args: &'a CallArgs, span: Span) -> Res<ExprId> {
+    fn record_call(
+        &mut self,
+        cx: Cx<'_>,
+        inst: InstId,
+        class: &ClassRef<'a>,
+        args: &'a CallArgs,
+        span: Span,
+    ) -> Res<ExprId> {
         if self.insts[inst].restriction == ast::Restriction::OperatorRecord {
             let constructors = self.operator_functions(inst, "'constructor'", span)?;
             if let [only] = constructors[..] {
                 let outputs = self.call_function(cx, only, args, span)?;
-                return outputs.first().copied().ok_or_else(|| error("type-mismatch", span, "the constructor has no output"));
+                return outputs
+                    .first()
+                    .copied()
+                    .ok_or_else(|| error("type-mismatch", span, "the constructor has no output"));
             }
             for f in constructors {
                 if let Ok(given) = self.bind_arguments(cx, f, args, span)
@@ -515,7 +758,14 @@ impl<'a> Flattener<'a> {
             types.push((field, ty));
         }
         let record = self.record_id(name, types, span);
-        Ok(self.node(Expr::Record { record, fields: values.into() }, Base::Record(record), Vec::new()))
+        Ok(self.node(
+            Expr::Record {
+                record,
+                fields: values.into(),
+            },
+            Base::Record(record),
+            Vec::new(),
+        ))
     }
 
     // ---- functions as values ----
@@ -532,20 +782,36 @@ impl<'a> Flattener<'a> {
                 let inst = self.class_inst(&class)?;
                 self.elaborate(inst)?;
                 if !self.is_function_class(inst) {
-                    return Err(error("type-mismatch", span, format!("`{}` is not a function", class.name)));
+                    return Err(error(
+                        "type-mismatch",
+                        span,
+                        format!("`{}` is not a function", class.name),
+                    ));
                 }
                 self.check_callable(inst, &class, span)?;
                 self.function_of_inst(inst)?
             }
             Callee::Function(f) => f,
-            Callee::Builtin(name) => return Err(unsupported(span, format!("passing the built-in function `{name}` as an argument"))),
+            Callee::Builtin(name) => {
+                return Err(unsupported(
+                    span,
+                    format!("passing the built-in function `{name}` as an argument"),
+                ));
+            }
         };
         let inputs = self.ir.functions[f].inputs.clone();
         let mut bound = Vec::with_capacity(named.len());
         for (ident, e) in named {
-            let Some(k) = inputs.iter().position(|l| self.ir.locals[*l].name == ident.name) else {
+            let Some(k) = inputs
+                .iter()
+                .position(|l| self.ir.locals[*l].name == ident.name)
+            else {
                 let name = self.ir.functions[f].name;
-                return Err(error("wrong-argument", ident.span, format!("`{name}` has no input `{}`", ident.name)));
+                return Err(error(
+                    "wrong-argument",
+                    ident.span,
+                    format!("`{name}` has no input `{}`", ident.name),
+                ));
             };
             let value = self.ex(cx, e)?;
             let formal = self.ir.type_of_id(self.ir.locals[inputs[k]].ty).clone();
@@ -554,20 +820,38 @@ impl<'a> Flattener<'a> {
                 return Err(error(
                     "wrong-argument",
                     e.span,
-                    format!("input `{}` must have type `{}`, found `{}`", ident.name, self.text_of_type(&formal), self.text_of_type(&actual)),
+                    format!(
+                        "input `{}` must have type `{}`, found `{}`",
+                        ident.name,
+                        self.text_of_type(&formal),
+                        self.text_of_type(&actual)
+                    ),
                 ));
             }
             bound.push((k as u32, self.adapt(value, formal.base)));
         }
         bound.sort_unstable_by_key(|(k, _)| *k);
-        Ok(self.node(Expr::Function { function: f, bound: bound.into() }, Base::Function, Vec::new()))
+        Ok(self.node(
+            Expr::Function {
+                function: f,
+                bound: bound.into(),
+            },
+            Base::Function,
+            Vec::new(),
+        ))
     }
 
     // ---- comprehensions and reductions ----
 
     pub(crate) fn new_iterator(&mut self, name: Name, base: Base, span: Span) -> LocalId {
         let ty = self.ir.scalar_type(base);
-        self.ir.locals.push(Local { name, ty, dims: Vec::new(), default: None, span })
+        self.ir.locals.push(Local {
+            name,
+            ty,
+            dims: Vec::new(),
+            default: None,
+            span,
+        })
     }
 
     pub(crate) fn comprehension(
@@ -608,7 +892,9 @@ impl<'a> Flattener<'a> {
         iterators: &'a [ast::Iterator],
         span: Span,
     ) -> Res<ExprId> {
-        let Some((iterator, rest)) = iterators.split_last() else { return self.ex(cx, body) };
+        let Some((iterator, rest)) = iterators.split_last() else {
+            return self.ex(cx, body);
+        };
         let range = match &iterator.range {
             Some(range) => self.iterator_range(cx, range)?,
             None => {
@@ -617,15 +903,33 @@ impl<'a> Flattener<'a> {
             }
         };
         let name = iterator.name.name;
-        let values = if self.in_function(cx.scope) { None } else { self.range_values(range, span)? };
+        let values = if self.in_function(cx.scope) {
+            None
+        } else {
+            self.range_values(range, span)?
+        };
         if let Some(values) = values {
             if values.len() > COMPREHENSION_MAX {
-                return Err(error("array-size-mismatch", span, format!("this comprehension has {} elements", values.len())));
+                return Err(error(
+                    "array-size-mismatch",
+                    span,
+                    format!("this comprehension has {} elements", values.len()),
+                ));
             }
             let mut items = Vec::with_capacity(values.len());
             for value in values {
-                let scope = IteratorScope { name, value: IteratorValue::Constant(value), outer: cx.scope.iterators };
-                let inner = Cx { scope: Scope { lex: cx.scope.lex, iterators: Some(&scope) }, ..cx };
+                let scope = IteratorScope {
+                    name,
+                    value: IteratorValue::Constant(value),
+                    outer: cx.scope.iterators,
+                };
+                let inner = Cx {
+                    scope: Scope {
+                        lex: cx.scope.lex,
+                        iterators: Some(&scope),
+                    },
+                    ..cx
+                };
                 items.push(self.iterate(inner, op, body, rest, span)?);
             }
             if !items.is_empty() {
@@ -637,8 +941,18 @@ impl<'a> Flattener<'a> {
         }
         let base = self.ir.base(range);
         let iter = self.new_iterator(name, base, iterator.name.span);
-        let scope = IteratorScope { name, value: IteratorValue::Local(iter), outer: cx.scope.iterators };
-        let inner = Cx { scope: Scope { lex: cx.scope.lex, iterators: Some(&scope) }, ..cx };
+        let scope = IteratorScope {
+            name,
+            value: IteratorValue::Local(iter),
+            outer: cx.scope.iterators,
+        };
+        let inner = Cx {
+            scope: Scope {
+                lex: cx.scope.lex,
+                iterators: Some(&scope),
+            },
+            ..cx
+        };
         let dim = self.ir.ty(range).dims[0];
         let body = match self.iterate(inner, op, body, rest, span) {
             Ok(body) => body,
@@ -660,14 +974,26 @@ impl<'a> Flattener<'a> {
                     return if dim == Dim::Known(0) {
                         self.record_zero(body, span)
                     } else {
-                        Err(unsupported(span, "a reduction of records over a range that is not constant"))
+                        Err(unsupported(
+                            span,
+                            "a reduction of records over a range that is not constant",
+                        ))
                     };
                 }
                 self.check_reducible(op, &ty, span)?;
                 if dim == Dim::Known(0) {
                     return Ok(self.empty_reduction(op, ty.base));
                 }
-                self.node(Expr::Reduce { op, body, iter, range }, ty.base, ty.dims)
+                self.node(
+                    Expr::Reduce {
+                        op,
+                        body,
+                        iter,
+                        range,
+                    },
+                    ty.base,
+                    ty.dims,
+                )
             }
         })
     }
@@ -676,13 +1002,26 @@ impl<'a> Flattener<'a> {
         let fits = match op {
             Reduction::Sum => ty.base.is_numeric(),
             Reduction::Product => ty.base.is_numeric() && ty.is_scalar(),
-            Reduction::Min | Reduction::Max => ty.is_scalar() && matches!(ty.base, Base::Real | Base::Integer | Base::Boolean | Base::Enum(_)),
+            Reduction::Min | Reduction::Max => {
+                ty.is_scalar()
+                    && matches!(
+                        ty.base,
+                        Base::Real | Base::Integer | Base::Boolean | Base::Enum(_)
+                    )
+            }
         };
         if fits {
             return Ok(());
         }
         let name = format!("{op:?}").to_lowercase();
-        Err(error("type-mismatch", span, format!("`{name}` is not defined for elements of type `{}`", self.text_of_type(ty))))
+        Err(error(
+            "type-mismatch",
+            span,
+            format!(
+                "`{name}` is not defined for elements of type `{}`",
+                self.text_of_type(ty)
+            ),
+        ))
     }
 
     pub(crate) fn empty_reduction(&mut self, op: Reduction, base: Base) -> ExprId {
@@ -702,7 +1041,13 @@ impl<'a> Flattener<'a> {
             let operator = match op {
                 Reduction::Sum => ast::BinaryOp::Add,
                 Reduction::Product => ast::BinaryOp::Mul,
-                _ => return Err(error("type-mismatch", span, "records have no smallest or largest element")),
+                _ => {
+                    return Err(error(
+                        "type-mismatch",
+                        span,
+                        "records have no smallest or largest element",
+                    ));
+                }
             };
             let mut sum = items[0];
             for &i in &items[1..] {
@@ -739,7 +1084,14 @@ impl<'a> Flattener<'a> {
         }
         let e = self.ex(cx, range)?;
         if self.ir.ty(e).dims.len() != 1 {
-            return Err(error("type-mismatch", range.span, format!("an iterator runs over a vector, found `{}`", self.type_text_of(e))));
+            return Err(error(
+                "type-mismatch",
+                range.span,
+                format!(
+                    "an iterator runs over a vector, found `{}`",
+                    self.type_text_of(e)
+                ),
+            ));
         }
         Ok(e)
     }
@@ -755,10 +1107,16 @@ impl<'a> Flattener<'a> {
             }
             Some(BuiltinClass::Enum(id)) => {
                 let n = self.ir.enums[id].literals.len() as u32;
-                let items: Vec<ExprId> = (1..=n).map(|k| self.ir.add_scalar(Expr::Enum(id, k), Base::Enum(id))).collect();
+                let items: Vec<ExprId> = (1..=n)
+                    .map(|k| self.ir.add_scalar(Expr::Enum(id, k), Base::Enum(id)))
+                    .collect();
                 Ok(self.stack(&items, &Type::scalar(Base::Enum(id))))
             }
-            _ => Err(error("type-mismatch", span, format!("type `{}` has no finite list of values", class.name))),
+            _ => Err(error(
+                "type-mismatch",
+                span,
+                format!("type `{}` has no finite list of values", class.name),
+            )),
         }
     }
 
@@ -771,22 +1129,84 @@ impl<'a> Flattener<'a> {
             return Ok(Some(items));
         }
         match self.try_const(range) {
-            Some(Value::Array(a)) => a.elems.iter().map(|v| self.value_node(v, base, span)).collect::<Res<Vec<_>>>().map(Some),
+            Some(Value::Array(a)) => a
+                .elems
+                .iter()
+                .map(|v| self.value_node(v, base, span))
+                .collect::<Res<Vec<_>>>()
+                .map(Some),
             _ => Ok(None),
         }
     }
 
+    /// All values of the type that a dimension is declared with: `Real x[Boolean]`.
+    fn declared_index_type(
+        &mut self,
+        cx: Cx<'_>,
+        r: &'a ast::ComponentRef,
+        part: usize,
+        sub: usize,
+    ) -> Res<Option<ExprId>> {
+        if part != 0 || r.global {
+            return Ok(None);
+        }
+        let name = r.parts[0].name;
+        let owner = match self.lookup(cx.scope, &name)? {
+            Some(Found::Component { owner, .. }) => owner,
+            Some(Found::Local(_)) => self.lexes[cx.scope.lex].owner,
+            _ => return Ok(None),
+        };
+        if !self.insts[owner].elements.contains_key(&name.name) {
+            return Ok(None);
+        }
+        let element = self.effective(owner, name.name).element;
+        let ElementKind::Component(decl) = element.kind else {
+            return Ok(None);
+        };
+        if let Some(ast::Subscript::Expr(ast::Expr {
+            kind: ExprKind::Ref(index),
+            span,
+        })) = decl.dims.get(sub)
+            && let Target::Class(class) = self.cref(
+                Scope {
+                    lex: element.lex,
+                    iterators: None,
+                },
+                index,
+            )?
+        {
+            return self.values_of_type(&class, *span).map(Some);
+        }
+        Ok(None)
+    }
+
     /// The range of an iterator that is written without one: the size of the array it is a subscript of.
-    pub(crate) fn deduced_range(&mut self, cx: Cx<'_>, ident: &ast::Ident, found: Option<Use<'a>>) -> Res<ExprId> {
-        let Some(Use { reference, part, sub }) = found else {
+    pub(crate) fn deduced_range(
+        &mut self,
+        cx: Cx<'_>,
+        ident: &ast::Ident,
+        found: Option<Use<'a>>,
+    ) -> Res<ExprId> {
+        let Some(Use {
+            reference,
+            part,
+            sub,
+        }) = found
+        else {
             return Err(error_help(
                 "not-constant",
                 ident.span,
-                format!("the range of iterator `{}` is not given and it is no subscript", ident.name),
+                format!(
+                    "the range of iterator `{}` is not given and it is no subscript",
+                    ident.name
+                ),
                 "write `in` and a range",
             ));
         };
         let span = reference.span;
+        if let Some(values) = self.declared_index_type(cx, reference, part, sub)? {
+            return Ok(values);
+        }
         let target = self.walk(cx, reference, part + 1, false)?;
         let one = self.ir.integer(1);
         let n_outer = match part {
@@ -809,7 +1229,13 @@ impl<'a> Flattener<'a> {
                 let e = self.target_expr(target, span)?;
                 self.size_node(e, n_outer + sub)
             }
-            None => return Err(error("array-size-mismatch", span, format!("`{}` has too many subscripts", ref_text(reference)))),
+            None => {
+                return Err(error(
+                    "array-size-mismatch",
+                    span,
+                    format!("`{}` has too many subscripts", ref_text(reference)),
+                ));
+            }
         };
         self.range(one, None, stop, span)
     }
@@ -829,7 +1255,10 @@ pub(crate) fn find_use<'a>(e: &'a ast::Expr, name: Name) -> Option<Use<'a>> {
             }
             ExprKind::Unary(_, a) => stack.push(a),
             ExprKind::Binary(_, a, b) => stack.extend([b.as_ref(), a.as_ref()]),
-            ExprKind::If { branches, otherwise } => {
+            ExprKind::If {
+                branches,
+                otherwise,
+            } => {
                 stack.push(otherwise);
                 stack.extend(branches.iter().rev().flat_map(|(c, v)| [v, c]));
             }
@@ -846,7 +1275,9 @@ pub(crate) fn find_use<'a>(e: &'a ast::Expr, name: Name) -> Option<Use<'a>> {
                 }
             }
             ExprKind::Array(items) => stack.extend(items.iter().rev()),
-            ExprKind::Comprehension { body, iterators, .. } => {
+            ExprKind::Comprehension {
+                body, iterators, ..
+            } => {
                 if iterators.iter().all(|i| i.name.name != name) {
                     stack.push(body);
                 }
@@ -866,7 +1297,11 @@ pub(crate) fn find_use<'a>(e: &'a ast::Expr, name: Name) -> Option<Use<'a>> {
     None
 }
 
-pub(crate) fn use_in_ref<'a>(r: &'a ast::ComponentRef, name: Name, stack: &mut Vec<&'a ast::Expr>) -> Option<Use<'a>> {
+pub(crate) fn use_in_ref<'a>(
+    r: &'a ast::ComponentRef,
+    name: Name,
+    stack: &mut Vec<&'a ast::Expr>,
+) -> Option<Use<'a>> {
     for (part, p) in r.parts.iter().enumerate() {
         for (sub, s) in p.subscripts.iter().enumerate() {
             let ast::Subscript::Expr(e) = s else { continue };
@@ -875,7 +1310,11 @@ pub(crate) fn use_in_ref<'a>(r: &'a ast::ComponentRef, name: Name, stack: &mut V
                 && inner.parts[0].subscripts.is_empty()
                 && inner.parts[0].name.name == name
             {
-                return Some(Use { reference: r, part, sub });
+                return Some(Use {
+                    reference: r,
+                    part,
+                    sub,
+                });
             }
             stack.push(e);
         }

@@ -37,20 +37,42 @@ impl<'a> Flattener<'a> {
         let value = self.const_eval(e, span)?;
         match value {
             Value::Integer(i) => Ok(i),
-            _ => Err(error("type-mismatch", span, format!("an Integer is expected, found `{}`", self.type_text_of(e)))),
+            _ => Err(error(
+                "type-mismatch",
+                span,
+                format!("an Integer is expected, found `{}`", self.type_text_of(e)),
+            )),
         }
     }
 
     pub fn const_bool(&mut self, e: ExprId, span: Span) -> Res<bool> {
         let value = self.const_eval(e, span)?;
-        value.as_bool().ok_or_else(|| error("type-mismatch", span, format!("a Boolean is expected, found `{}`", self.type_text_of(e))))
+        value.as_bool().ok_or_else(|| {
+            error(
+                "type-mismatch",
+                span,
+                format!("a Boolean is expected, found `{}`", self.type_text_of(e)),
+            )
+        })
     }
 
     /// A vector of Integers.
     pub fn const_ints(&mut self, e: ExprId, span: Span) -> Res<Vec<i64>> {
-        let wrong = error("type-mismatch", span, format!("a vector of Integers is expected, found `{}`", self.type_text_of(e)));
+        let wrong = error(
+            "type-mismatch",
+            span,
+            format!(
+                "a vector of Integers is expected, found `{}`",
+                self.type_text_of(e)
+            ),
+        );
         match self.const_eval(e, span)? {
-            Value::Array(a) => a.elems.iter().map(Value::as_i64).collect::<Option<_>>().ok_or(wrong),
+            Value::Array(a) => a
+                .elems
+                .iter()
+                .map(Value::as_i64)
+                .collect::<Option<_>>()
+                .ok_or(wrong),
             _ => Err(wrong),
         }
     }
@@ -104,14 +126,26 @@ impl<'a> Flattener<'a> {
         for &id in &nodes {
             match self.ir.expr(id) {
                 Expr::Time => return Some("it depends on `time`".into()),
-                Expr::Local(l) if !bound.contains(l) => return Some(format!("it depends on the local `{}`", self.ir.locals[*l].name)),
+                Expr::Local(l) if !bound.contains(l) => {
+                    return Some(format!(
+                        "it depends on the local `{}`",
+                        self.ir.locals[*l].name
+                    ));
+                }
                 Expr::Var(v) if self.variables[*v].variability > Variability::Parameter => {
                     return Some(format!("`{}` is not a parameter", self.variables[*v].name));
                 }
-                Expr::VarArray(v) if self.variables.get(*v).is_some_and(|v| v.variability > Variability::Parameter) => {
+                Expr::VarArray(v)
+                    if self
+                        .variables
+                        .get(*v)
+                        .is_some_and(|v| v.variability > Variability::Parameter) =>
+                {
                     return Some(format!("`{}` is not a parameter", self.variables[*v].name));
                 }
-                Expr::Builtin(op, _) if is_dynamic(*op) => return Some(format!("it uses `{}`", op.name())),
+                Expr::Builtin(op, _) if is_dynamic(*op) => {
+                    return Some(format!("it uses `{}`", op.name()));
+                }
                 Expr::Call { function, .. } => {
                     let f = &self.ir.functions[*function];
                     if f.impure {
@@ -128,7 +162,12 @@ impl<'a> Flattener<'a> {
     }
 
     /// `e` with parameters replaced by their values; of an if-expression only the branch taken is asked.
-    fn close(&mut self, e: ExprId, span: Span, memo: &mut FxHashMap<ExprId, ExprId>) -> Res<ExprId> {
+    fn close(
+        &mut self,
+        e: ExprId,
+        span: Span,
+        memo: &mut FxHashMap<ExprId, ExprId>,
+    ) -> Res<ExprId> {
         if let Some(&done) = memo.get(&e) {
             return Ok(done);
         }
@@ -137,7 +176,11 @@ impl<'a> Flattener<'a> {
             Expr::Var(v) if matches!(self.ir.base(e), Base::Object(_)) => {
                 let (inst, _) = self.var_inst[v];
                 let Some(binding) = self.binding(inst)? else {
-                    return Err(error("not-constant", span, format!("external object `{}` has no value", self.variables[v].name)));
+                    return Err(error(
+                        "not-constant",
+                        span,
+                        format!("external object `{}` has no value", self.variables[v].name),
+                    ));
                 };
                 self.close(binding, span, memo)?
             }
@@ -152,10 +195,18 @@ impl<'a> Flattener<'a> {
                 let (inst, offset) = self.var_inst[first];
                 let value = self.value_of(inst, span)?;
                 let ty = self.ir.ty(e).clone();
-                let Some(dims) = ty.known_dims() else { unreachable!("variables have known sizes") };
+                let Some(dims) = ty.known_dims() else {
+                    unreachable!("variables have known sizes")
+                };
                 let n: usize = dims.iter().product();
-                let elems = (0..n).map(|k| element_value(&value, offset as usize + k, span)).collect::<Res<_>>()?;
-                self.value_node(&Value::Array(Arc::new(ArrayValue { dims, elems })), ty.base, span)?
+                let elems = (0..n)
+                    .map(|k| element_value(&value, offset as usize + k, span))
+                    .collect::<Res<_>>()?;
+                self.value_node(
+                    &Value::Array(Arc::new(ArrayValue { dims, elems })),
+                    ty.base,
+                    span,
+                )?
             }
             Expr::If(c, t, f) => {
                 let c = self.close(c, span, memo)?;
@@ -205,11 +256,16 @@ impl<'a> Flattener<'a> {
             return Ok(value);
         }
         if let Base::Object(_) = self.ir.base(e) {
-            return Err(error("not-constant", span, "an external object has no value at compile time"));
+            return Err(error(
+                "not-constant",
+                span,
+                "an external object has no value at compile time",
+            ));
         }
         let mut externals = Objects::new(Arc::new(NoHost));
         saltus_ir::eval::eval(&self.ir, e, &mut NoEnv, &mut externals).map_err(|why| {
-            let message = format!("this value is needed at compile time, but cannot be found: {why}");
+            let message =
+                format!("this value is needed at compile time, but cannot be found: {why}");
             let mut diagnostic = saltus_syntax::Diagnostic::error("not-constant", span, message);
             if let Some(at) = why.span {
                 diagnostic = diagnostic.secondary(at, "while executing this");
@@ -240,9 +296,17 @@ impl<'a> Flattener<'a> {
             }
             Value::Record(values) => {
                 let Base::Record(record) = base else {
-                    return Err(error("type-mismatch", span, "a record value stands where a simple value is expected"));
+                    return Err(error(
+                        "type-mismatch",
+                        span,
+                        "a record value stands where a simple value is expected",
+                    ));
                 };
-                let declared: Vec<(Name, saltus_ir::TypeId)> = self.ir.records[record].fields.iter().map(|f| (f.name, f.ty)).collect();
+                let declared: Vec<(Name, saltus_ir::TypeId)> = self.ir.records[record]
+                    .fields
+                    .iter()
+                    .map(|f| (f.name, f.ty))
+                    .collect();
                 let (name, at) = (self.ir.records[record].name, self.ir.records[record].span);
                 let mut fields = Vec::with_capacity(values.len());
                 for (v, (field, ty)) in values.iter().zip(declared) {
@@ -258,47 +322,31 @@ impl<'a> Flattener<'a> {
                     let base = self.ir.type_of_id(self.ir.locals[input].ty).base;
                     list.push((*k, self.value_node(v, base, span)?));
                 }
-                self.node(Expr::Function { function: *f, bound: list.into() }, Base::Function, Vec::new())
+                self.node(
+                    Expr::Function {
+                        function: *f,
+                        bound: list.into(),
+                    },
+                    Base::Function,
+                    Vec::new(),
+                )
             }
             Value::Object(_) => {
-                return Err(error("not-constant", span, "an external object has no value that can be written down at compile time"));
+                return Err(error(
+                    "not-constant",
+                    span,
+                    "an external object has no value that can be written down at compile time",
+                ));
             }
         })
     }
 
-    /// The highest variability in an expression.
-    pub fn variability(&self, e: ExprId) -> Variability {
-        let mut highest = Variability::Constant;
-        let mut stack = vec![e];
-        let mut seen = FxHashSet::default();
-        while let Some(id) = stack.pop() {
-            if !seen.insert(id) {
-                continue;
-            }
-            let own = match self.ir.expr(id) {
-                Expr::Time => Variability::Continuous,
-                Expr::Var(v) | Expr::VarArray(v) => self.variables.get(*v).map_or(Variability::Constant, |v| v.variability),
-                Expr::Builtin(Builtin::Pre | Builtin::Edge | Builtin::Change | Builtin::Initial | Builtin::Terminal | Builtin::Sample, _) => {
-                    highest = highest.max(Variability::Discrete);
-                    continue;
-                }
-                Expr::Builtin(Builtin::Der | Builtin::Delay | Builtin::SpatialDistribution | Builtin::InStream | Builtin::ActualStream, _) => {
-                    Variability::Continuous
-                }
-                Expr::Call { function, .. } if self.ir.functions[*function].impure => Variability::Discrete,
-                _ => Variability::Constant,
-            };
-            highest = highest.max(own);
-            if highest == Variability::Continuous {
-                return highest;
-            }
-            self.ir.for_each_child(id, |c| stack.push(c));
-        }
-        highest
-    }
-
     /// `e` with locals replaced by expressions. Sizes that become known are folded.
-    pub(crate) fn substitute_locals(&mut self, e: ExprId, map: &FxHashMap<LocalId, ExprId>) -> ExprId {
+    pub(crate) fn substitute_locals(
+        &mut self,
+        e: ExprId,
+        map: &FxHashMap<LocalId, ExprId>,
+    ) -> ExprId {
         let nodes = self.ir.reachable(&[e]);
         let mut memo: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for id in nodes {
@@ -360,7 +408,9 @@ impl<'a> Flattener<'a> {
                     })
                     .collect(),
             ),
-            Expr::Builtin(op, args) if args.len() == 1 && op.is_math1() => Some(self.ir.ty(args[0]).dims.clone()),
+            Expr::Builtin(op, args) if args.len() == 1 && op.is_math1() => {
+                Some(self.ir.ty(args[0]).dims.clone())
+            }
             _ => None,
         };
         let dims = match found {
@@ -375,7 +425,11 @@ impl<'a> Flattener<'a> {
 fn element_value(value: &Value, k: usize, span: Span) -> Res<Value> {
     match value {
         Value::Array(a) => a.elems.get(k).cloned().ok_or_else(|| {
-            error("array-size-mismatch", span, format!("a value of size {:?} is given to a larger array", a.dims))
+            error(
+                "array-size-mismatch",
+                span,
+                format!("a value of size {:?} is given to a larger array", a.dims),
+            )
         }),
         other => Ok(other.clone()),
     }

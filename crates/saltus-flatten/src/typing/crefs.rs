@@ -17,11 +17,19 @@ use saltus_syntax::{Diagnostic, Name, Span};
 pub enum Target<'a> {
     /// Class-typed components (models, connectors, records) in row-major order. `subs` is empty, or has one subscript for each of
     /// `dims` where some are only known at run time.
-    Insts { dims: Vec<usize>, elems: Vec<InstId>, subs: Vec<Sub> },
+    Insts {
+        dims: Vec<usize>,
+        elems: Vec<InstId>,
+        subs: Vec<Sub>,
+    },
     /// Variables of builtin type.
     Vars(VarSelection),
     /// A local of a function or an iterator, with subscripts and fields from the outside in; `ty` is the type of the result.
-    Local { local: LocalId, access: Vec<Access>, ty: TypeId },
+    Local {
+        local: LocalId,
+        access: Vec<Access>,
+        ty: TypeId,
+    },
     /// A value without place: a constant, an enumeration literal, an unrolled iterator, `time`.
     Value(ExprId),
     Class(ClassRef<'a>),
@@ -71,27 +79,55 @@ impl<'a> Flattener<'a> {
     }
 
     /// The first `n` parts of a reference, with or without the subscripts of the last of them.
-    pub(crate) fn walk(&mut self, cx: Cx<'_>, r: &'a ast::ComponentRef, n: usize, last_subscripts: bool) -> Res<Target<'a>> {
+    pub(crate) fn walk(
+        &mut self,
+        cx: Cx<'_>,
+        r: &'a ast::ComponentRef,
+        n: usize,
+        last_subscripts: bool,
+    ) -> Res<Target<'a>> {
         let first = &r.parts[0];
         let found = if r.global {
             self.lookup_top(first.name.name, first.name.span)?
         } else {
             self.lookup(cx.scope, &first.name)?
         };
-        let subs = |k: usize| if k + 1 < n || last_subscripts { r.parts[k].subscripts.as_slice() } else { &[] };
+        let subs = |k: usize| {
+            if k + 1 < n || last_subscripts {
+                r.parts[k].subscripts.as_slice()
+            } else {
+                &[]
+            }
+        };
         let mut target = match found {
             None if !r.global && first.name.name.as_str() == "time" => {
+                if self.in_function(cx.scope) {
+                    return Err(error_help(
+                        "unknown-name",
+                        r.span,
+                        "`time` may not be used in a function",
+                        "pass it as an input",
+                    ));
+                }
                 let time = self.ir.time();
                 self.subscript_value(cx, Target::Value(time), subs(0), 0, r.span)?
             }
             None => return Err(self.unknown_name(cx.scope, r)),
-            Some(Found::Iterator(IteratorValue::Constant(e))) => self.subscript_value(cx, Target::Value(e), subs(0), 0, r.span)?,
+            Some(Found::Iterator(IteratorValue::Constant(e))) => {
+                self.subscript_value(cx, Target::Value(e), subs(0), 0, r.span)?
+            }
             Some(Found::Iterator(IteratorValue::Local(local)) | Found::Local(local)) => {
                 let ty = self.ir.locals[local].ty;
-                let target = Target::Local { local, access: Vec::new(), ty };
+                let target = Target::Local {
+                    local,
+                    access: Vec::new(),
+                    ty,
+                };
                 self.subscript_value(cx, target, subs(0), 0, r.span)?
             }
-            Some(Found::Component { owner, name }) => self.members(cx, vec![], vec![], &[owner], name, first, subs(0))?,
+            Some(Found::Component { owner, name }) => {
+                self.members(cx, vec![], vec![], &[owner], name, first, subs(0))?
+            }
             Some(Found::Class(class)) => Target::Class(class),
         };
         for (k, part) in r.parts.iter().enumerate().take(n).skip(1) {
@@ -109,7 +145,11 @@ impl<'a> Flattener<'a> {
             iterator = it.outer;
         }
         candidates.extend(self.visible_names(scope.lex));
-        let diagnostic = Diagnostic::error("unknown-name", ident.span, format!("`{}` is not known here", ident.name));
+        let diagnostic = Diagnostic::error(
+            "unknown-name",
+            ident.span,
+            format!("`{}` is not known here", ident.name),
+        );
         Box::new(match suggest(ident.name, &candidates) {
             Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
             None => diagnostic.help("declare it, or check the spelling"),
@@ -126,7 +166,11 @@ impl<'a> Flattener<'a> {
     ) -> Res<Target<'a>> {
         let (name, span) = (part.name.name, part.name.span);
         match target {
-            Target::Insts { dims, elems, subs: pending } => self.members(cx, dims, pending, &elems, name, part, subs),
+            Target::Insts {
+                dims,
+                elems,
+                subs: pending,
+            } => self.members(cx, dims, pending, &elems, name, part, subs),
             Target::Class(class) => {
                 let inst = self.class_inst(&class)?;
                 self.elaborate(inst)?;
@@ -134,33 +178,59 @@ impl<'a> Flattener<'a> {
                     let literals = &self.ir.enums[id].literals;
                     let Some(k) = literals.iter().position(|l| *l == name) else {
                         let help = suggest(name, literals);
-                        let e = Diagnostic::error("unknown-name", span, format!("enumeration `{}` has no literal `{name}`", class.name));
+                        let e = Diagnostic::error(
+                            "unknown-name",
+                            span,
+                            format!("enumeration `{}` has no literal `{name}`", class.name),
+                        );
                         return Err(Box::new(match help {
                             Some(s) => e.help(format!("did you mean `{s}`?")),
                             None => e,
                         }));
                     };
-                    let e = self.ir.add_scalar(Expr::Enum(id, k as u32 + 1), Base::Enum(id));
+                    let e = self
+                        .ir
+                        .add_scalar(Expr::Enum(id, k as u32 + 1), Base::Enum(id));
                     return Ok(Target::Value(e));
                 }
                 match self.inst_member(inst, name, span)? {
                     Some(Found::Class(class)) => Ok(Target::Class(class)),
-                    Some(Found::Component { owner, name }) => self.members(cx, vec![], vec![], &[owner], name, part, subs),
-                    Some(Found::Local(_) | Found::Iterator(_)) => {
-                        Err(error("unknown-name", span, format!("`{}` is a local of a function and not visible here", ref_text(r))))
+                    Some(Found::Component { owner, name }) => {
+                        self.members(cx, vec![], vec![], &[owner], name, part, subs)
                     }
+                    Some(Found::Local(_) | Found::Iterator(_)) => Err(error(
+                        "unknown-name",
+                        span,
+                        format!(
+                            "`{}` is a local of a function and not visible here",
+                            ref_text(r)
+                        ),
+                    )),
                     None => Err(self.unknown_member(&class, &part.name)),
                 }
             }
-            Target::Local { local, mut access, ty } => {
+            Target::Local {
+                local,
+                mut access,
+                ty,
+            } => {
                 let (index, field) = self.field_named(ty, name, span)?;
                 access.push(Access::Field(index));
                 let outer = self.ir.type_of_id(ty).dims.clone();
                 let field = self.ir.type_of_id(field).clone();
                 let n_outer = outer.len();
                 let dims = outer.into_iter().chain(field.dims).collect();
-                let ty = self.ir.intern_type(Type { base: field.base, dims });
-                self.subscript_value(cx, Target::Local { local, access, ty }, subs, n_outer, r.span)
+                let ty = self.ir.intern_type(Type {
+                    base: field.base,
+                    dims,
+                });
+                self.subscript_value(
+                    cx,
+                    Target::Local { local, access, ty },
+                    subs,
+                    n_outer,
+                    r.span,
+                )
             }
             Target::Value(e) => {
                 let n_outer = self.ir.ty(e).dims.len();
@@ -171,7 +241,9 @@ impl<'a> Flattener<'a> {
             Target::Vars(_) => Err(error_help(
                 "unknown-name",
                 span,
-                format!("`{name}` is asked of a variable of a predefined type, which has no elements"),
+                format!(
+                    "`{name}` is asked of a variable of a predefined type, which has no elements"
+                ),
                 "attributes such as `start` can be set by modifiers but not read",
             )),
             Target::Absent => Ok(Target::Absent),
@@ -181,14 +253,25 @@ impl<'a> Flattener<'a> {
     /// Position and type of a field.
     fn field_named(&self, ty: TypeId, name: Name, span: Span) -> Res<(u32, TypeId)> {
         let Base::Record(record) = self.ir.type_of_id(ty).base else {
-            return Err(error("unknown-name", span, format!("a value of type `{}` has no element `{name}`", self.type_text(ty))));
+            return Err(error(
+                "unknown-name",
+                span,
+                format!(
+                    "a value of type `{}` has no element `{name}`",
+                    self.type_text(ty)
+                ),
+            ));
         };
         let fields = &self.ir.records[record].fields;
         match fields.iter().position(|f| f.name == name) {
             Some(k) => Ok((k as u32, fields[k].ty)),
             None => {
                 let names: Vec<Name> = fields.iter().map(|f| f.name).collect();
-                let e = Diagnostic::error("unknown-name", span, format!("record `{}` has no field `{name}`", self.type_text(ty)));
+                let e = Diagnostic::error(
+                    "unknown-name",
+                    span,
+                    format!("record `{}` has no field `{name}`", self.type_text(ty)),
+                );
                 Err(Box::new(match suggest(name, &names) {
                     Some(s) => e.help(format!("did you mean `{s}`?")),
                     None => e,
@@ -198,7 +281,14 @@ impl<'a> Flattener<'a> {
     }
 
     /// Subscripts on a local or a value; they concern the dimensions after the first `n_outer`.
-    fn subscript_value(&mut self, cx: Cx<'_>, target: Target<'a>, subs: &'a [Subscript], n_outer: usize, span: Span) -> Res<Target<'a>> {
+    fn subscript_value(
+        &mut self,
+        cx: Cx<'_>,
+        target: Target<'a>,
+        subs: &'a [Subscript],
+        n_outer: usize,
+        span: Span,
+    ) -> Res<Target<'a>> {
         if subs.is_empty() {
             return Ok(target);
         }
@@ -208,7 +298,11 @@ impl<'a> Flattener<'a> {
             return Err(error(
                 "array-size-mismatch",
                 span,
-                format!("{} subscripts are given to a value of type `{}`", subs.len(), self.type_text_of(whole)),
+                format!(
+                    "{} subscripts are given to a value of type `{}`",
+                    subs.len(),
+                    self.type_text_of(whole)
+                ),
             ));
         }
         let mut list = vec![Sub::All; n_outer];
@@ -218,7 +312,9 @@ impl<'a> Flattener<'a> {
         }
         let indexed = self.index(whole, list.clone(), span)?;
         Ok(match target {
-            Target::Local { local, mut access, .. } => {
+            Target::Local {
+                local, mut access, ..
+            } => {
                 access.push(Access::Index(list.into()));
                 let ty = self.ir.type_id(indexed);
                 Target::Local { local, access, ty }
@@ -231,7 +327,13 @@ impl<'a> Flattener<'a> {
     fn subscript(&mut self, cx: Cx<'_>, sub: &'a Subscript, end: ExprId) -> Res<Sub> {
         match sub {
             Subscript::All(_) => Ok(Sub::All),
-            Subscript::Expr(e) => Ok(Sub::At(self.ex(Cx { end: Some(end), ..cx }, e)?)),
+            Subscript::Expr(e) => Ok(Sub::At(self.ex(
+                Cx {
+                    end: Some(end),
+                    ..cx
+                },
+                e,
+            )?)),
         }
     }
 
@@ -252,7 +354,8 @@ impl<'a> Flattener<'a> {
                 Access::Field(k) => self.field(e, *k),
                 Access::Index(subs) => {
                     let span = self.ir.locals[local].span;
-                    self.index(e, subs.to_vec(), span).expect("checked when the access was made")
+                    self.index(e, subs.to_vec(), span)
+                        .expect("checked when the access was made")
                 }
             };
         }
@@ -273,7 +376,9 @@ impl<'a> Flattener<'a> {
         let span = part.name.span;
         let Some(&first) = owners.first() else {
             let ty = Type::array(Base::Real, &dims);
-            return Ok(Target::Value(self.ir.add_typed(Expr::Array(Box::new([])), ty)));
+            return Ok(Target::Value(
+                self.ir.add_typed(Expr::Array(Box::new([])), ty),
+            ));
         };
         if !self.insts[first].children.contains_key(&name)
             && let Some(Found::Class(class)) = self.inst_member(first, name, span)?
@@ -286,21 +391,33 @@ impl<'a> Flattener<'a> {
             let child = self.child(owner, name, span)?;
             let (shape, list): (Vec<usize>, Vec<InstId>) = match child {
                 Child::One(i) | Child::Outer(i) => (vec![], vec![i]),
-                Child::Array { dims, elems } | Child::OuterArray { dims, elems } => (dims.to_vec(), elems.to_vec()),
+                Child::Array { dims, elems } | Child::OuterArray { dims, elems } => {
+                    (dims.to_vec(), elems.to_vec())
+                }
                 Child::Class(i) => return Ok(Target::Class(self.insts[i].class.clone())),
                 Child::Absent if owners.len() == 1 => return Ok(Target::Absent),
                 Child::Absent => {
-                    return Err(error("absent-component", span, format!("`{name}` does not exist in every element of the array")));
+                    return Err(error(
+                        "absent-component",
+                        span,
+                        format!("`{name}` does not exist in every element of the array"),
+                    ));
                 }
                 Child::InProgress => {
-                    return Err(error("cyclic-parameters", span, format!("the size or existence of `{name}` depends on itself")));
+                    return Err(error(
+                        "cyclic-parameters",
+                        span,
+                        format!("the size or existence of `{name}` depends on itself"),
+                    ));
                 }
             };
             self.check_same_shape(&mut own, shape, name, span)?;
             elems.extend(list);
         }
         let own = own.unwrap_or_default();
-        let builtin = elems.first().is_some_and(|&i| self.insts[i].builtin.is_some());
+        let builtin = elems
+            .first()
+            .is_some_and(|&i| self.insts[i].builtin.is_some());
         if builtin {
             let is_object = self.insts[elems[0]].builtin == Some(BuiltinClass::ExternalObject);
             if !is_object {
@@ -326,17 +443,34 @@ impl<'a> Flattener<'a> {
                 base = range.base;
                 vars.push(range.first);
             }
-            return Ok(Target::Vars(VarSelection { base, dims, vars, subs: pending }));
+            return Ok(Target::Vars(VarSelection {
+                base,
+                dims,
+                vars,
+                subs: pending,
+            }));
         }
-        Ok(Target::Insts { dims, elems, subs: pending })
+        Ok(Target::Insts {
+            dims,
+            elems,
+            subs: pending,
+        })
     }
 
-    fn check_same_shape(&self, own: &mut Option<Vec<usize>>, shape: Vec<usize>, name: Name, span: Span) -> Res<()> {
+    fn check_same_shape(
+        &self,
+        own: &mut Option<Vec<usize>>,
+        shape: Vec<usize>,
+        name: Name,
+        span: Span,
+    ) -> Res<()> {
         match own {
             Some(first) if *first != shape => Err(error(
                 "array-size-mismatch",
                 span,
-                format!("`{name}` has different sizes in the elements of the array: {first:?} and {shape:?}"),
+                format!(
+                    "`{name}` has different sizes in the elements of the array: {first:?} and {shape:?}"
+                ),
             )),
             Some(_) => Ok(()),
             None => {
@@ -369,7 +503,9 @@ impl<'a> Flattener<'a> {
             let n_outer = dims.len();
             let all = self.nest(&dims, &element, &items);
             let target = self.subscript_value(cx, Target::Value(all), subs, n_outer, span)?;
-            let Target::Value(e) = target else { unreachable!("a value stays a value") };
+            let Target::Value(e) = target else {
+                unreachable!("a value stays a value")
+            };
             if pending.iter().any(|s| *s != Sub::All) {
                 return self.index(e, pending, span).map(Target::Value);
             }
@@ -405,13 +541,20 @@ impl<'a> Flattener<'a> {
             pending.extend(tail);
         }
         dims.extend(selected.dims);
-        Ok(Target::Vars(VarSelection { base, dims, vars: selected.items, subs: pending }))
+        Ok(Target::Vars(VarSelection {
+            base,
+            dims,
+            vars: selected.items,
+            subs: pending,
+        }))
     }
 
     /// Constants, and everything in packages and functions: has a value at compile time.
     pub(crate) fn is_constant_inst(&self, inst: InstId) -> bool {
         let node = &self.insts[inst];
-        if node.prefixes.variability == saltus_ir::flat::Variability::Constant || node.purpose == Purpose::Package {
+        if node.prefixes.variability == saltus_ir::flat::Variability::Constant
+            || node.purpose == Purpose::Package
+        {
             return true;
         }
         let mut at = inst;
@@ -429,16 +572,29 @@ impl<'a> Flattener<'a> {
             Some(BuiltinClass::String) => Base::String,
             Some(BuiltinClass::Clock) => Base::Clock,
             Some(BuiltinClass::Enum(id)) => Base::Enum(id),
-            Some(BuiltinClass::ExternalObject) | None => unreachable!("only values of predefined types are folded"),
+            Some(BuiltinClass::ExternalObject) | None => {
+                unreachable!("only values of predefined types are folded")
+            }
         }
     }
 
-    fn axes(&mut self, cx: Cx<'_>, subs: &'a [Subscript], dims: &[usize], part: &'a RefPart) -> Res<Vec<Axis>> {
+    fn axes(
+        &mut self,
+        cx: Cx<'_>,
+        subs: &'a [Subscript],
+        dims: &[usize],
+        part: &'a RefPart,
+    ) -> Res<Vec<Axis>> {
         if subs.len() > dims.len() {
             return Err(error(
                 "array-size-mismatch",
                 part.name.span,
-                format!("`{}` has {} dimensions, {} subscripts are given", part.name.name, dims.len(), subs.len()),
+                format!(
+                    "`{}` has {} dimensions, {} subscripts are given",
+                    part.name.name,
+                    dims.len(),
+                    subs.len()
+                ),
             ));
         }
         let mut axes = Vec::with_capacity(dims.len());
@@ -462,13 +618,24 @@ impl<'a> Flattener<'a> {
             return Err(error(
                 "type-mismatch",
                 span,
-                format!("a subscript of `{}` must be an Integer or a vector of Integers, found `{}`", part.name.name, self.type_text_of(e)),
+                format!(
+                    "a subscript of `{}` must be an Integer or a vector of Integers, found `{}`",
+                    part.name.name,
+                    self.type_text_of(e)
+                ),
             ));
         }
         let position = |i: i64| {
-            usize::try_from(i - 1).ok().filter(|&k| k < n).ok_or_else(|| {
-                error("index-out-of-range", span, format!("subscript {i} of `{}` is not in 1:{n}", part.name.name))
-            })
+            usize::try_from(i - 1)
+                .ok()
+                .filter(|&k| k < n)
+                .ok_or_else(|| {
+                    error(
+                        "index-out-of-range",
+                        span,
+                        format!("subscript {i} of `{}` is not in 1:{n}", part.name.name),
+                    )
+                })
         };
         if let Some(i) = self.ir.as_subscript(e) {
             return position(i).map(Axis::One);
@@ -477,7 +644,9 @@ impl<'a> Flattener<'a> {
             Some(Value::Array(a)) => {
                 let list: Option<Vec<i64>> = a.elems.iter().map(subscript_value).collect();
                 match list {
-                    Some(list) => Ok(Axis::Many(list.into_iter().map(position).collect::<Res<_>>()?)),
+                    Some(list) => Ok(Axis::Many(
+                        list.into_iter().map(position).collect::<Res<_>>()?,
+                    )),
                     None => Ok(Axis::Dynamic(e)),
                 }
             }
@@ -505,20 +674,42 @@ impl<'a> Flattener<'a> {
                     return Ok(self.ir.add_typed(Expr::Array(Box::new([])), ty));
                 };
                 let element = self.ir.ty(first).clone();
-                if items.iter().any(|&i| self.ir.type_id(i) != self.ir.type_id(first)) {
-                    return Err(error("type-mismatch", span, "the elements of this array of records have different types"));
+                if items
+                    .iter()
+                    .any(|&i| self.ir.type_id(i) != self.ir.type_id(first))
+                {
+                    return Err(error(
+                        "type-mismatch",
+                        span,
+                        "the elements of this array of records have different types",
+                    ));
                 }
                 let e = self.nest(&dims, &element, &items);
-                if subs.is_empty() { Ok(e) } else { self.index(e, subs, span) }
+                if subs.is_empty() {
+                    Ok(e)
+                } else {
+                    self.index(e, subs, span)
+                }
             }
             Target::Class(class) => {
                 let inst = self.class_inst(&class)?;
                 self.elaborate(inst)?;
                 if self.is_function_class(inst) {
                     let function = self.function_of_inst(inst)?;
-                    return Ok(self.node(Expr::Function { function, bound: Box::new([]) }, Base::Function, Vec::new()));
+                    return Ok(self.node(
+                        Expr::Function {
+                            function,
+                            bound: Box::new([]),
+                        },
+                        Base::Function,
+                        Vec::new(),
+                    ));
                 }
-                Err(error("type-mismatch", span, format!("`{}` is a class, a value is expected", class.name)))
+                Err(error(
+                    "type-mismatch",
+                    span,
+                    format!("`{}` is a class, a value is expected", class.name),
+                ))
             }
             Target::Absent => Err(error_help(
                 "absent-component",
@@ -536,10 +727,18 @@ impl<'a> Flattener<'a> {
         } else if !selection.vars.is_empty() && selection.is_contiguous() {
             self.ir.add_typed(Expr::VarArray(selection.vars[0]), ty)
         } else {
-            let items: Vec<ExprId> = selection.vars.iter().map(|&v| self.ir.var(v, selection.base)).collect();
+            let items: Vec<ExprId> = selection
+                .vars
+                .iter()
+                .map(|&v| self.ir.var(v, selection.base))
+                .collect();
             self.nest(&selection.dims, &Type::scalar(selection.base), &items)
         };
-        if selection.subs.is_empty() { Ok(whole) } else { self.index(whole, selection.subs.clone(), span) }
+        if selection.subs.is_empty() {
+            Ok(whole)
+        } else {
+            self.index(whole, selection.subs.clone(), span)
+        }
     }
 
     /// A record (or connector) instance as a value.
@@ -547,19 +746,35 @@ impl<'a> Flattener<'a> {
         self.elaborate(inst)?;
         let restriction = self.insts[inst].restriction;
         use ast::Restriction::*;
-        if !matches!(restriction, Record | OperatorRecord | Connector | ExpandableConnector | Class | Type) {
+        if !matches!(
+            restriction,
+            Record | OperatorRecord | Connector | ExpandableConnector | Class | Type
+        ) {
             let kind = format!("{restriction:?}").to_lowercase();
-            return Err(error("type-mismatch", span, format!("`{}` is a {kind}, a value is expected", self.insts[inst].path)));
+            return Err(error(
+                "type-mismatch",
+                span,
+                format!(
+                    "`{}` is a {kind}, a value is expected",
+                    self.insts[inst].path
+                ),
+            ));
         }
         let names: Vec<Name> = self.component_names(inst);
         let mut fields = Vec::with_capacity(names.len());
         for name in names {
             let target = match self.child(inst, name, span)? {
                 Child::One(i) | Child::Outer(i) => self.whole_of(vec![], vec![i], span)?,
-                Child::Array { dims, elems } | Child::OuterArray { dims, elems } => self.whole_of(dims.to_vec(), elems.to_vec(), span)?,
+                Child::Array { dims, elems } | Child::OuterArray { dims, elems } => {
+                    self.whole_of(dims.to_vec(), elems.to_vec(), span)?
+                }
                 Child::Absent => continue,
                 Child::Class(_) | Child::InProgress => {
-                    return Err(error("cyclic-parameters", span, format!("the record `{}` depends on itself", self.insts[inst].path)));
+                    return Err(error(
+                        "cyclic-parameters",
+                        span,
+                        format!("the record `{}` depends on itself", self.insts[inst].path),
+                    ));
                 }
             };
             fields.push((name, target));
@@ -580,13 +795,25 @@ impl<'a> Flattener<'a> {
     }
 
     /// The whole value of component instances.
-    pub(crate) fn whole_of(&mut self, dims: Vec<usize>, elems: Vec<InstId>, span: Span) -> Res<ExprId> {
+    pub(crate) fn whole_of(
+        &mut self,
+        dims: Vec<usize>,
+        elems: Vec<InstId>,
+        span: Span,
+    ) -> Res<ExprId> {
         let Some(&first) = elems.first() else {
             let ty = Type::array(Base::Real, &dims);
             return Ok(self.ir.add_typed(Expr::Array(Box::new([])), ty));
         };
         if self.insts[first].builtin.is_none() {
-            return self.target_expr(Target::Insts { dims, elems, subs: Vec::new() }, span);
+            return self.target_expr(
+                Target::Insts {
+                    dims,
+                    elems,
+                    subs: Vec::new(),
+                },
+                span,
+            );
         }
         let mut items = Vec::with_capacity(elems.len());
         for inst in elems {
@@ -599,7 +826,15 @@ impl<'a> Flattener<'a> {
                 let range = self.var(inst)?;
                 let n: usize = range.dims.iter().product();
                 let vars = (0..n as u32).map(|k| VarId(range.first.0 + k)).collect();
-                self.vars_expr(&VarSelection { base: range.base, dims: range.dims.to_vec(), vars, subs: vec![] }, span)?
+                self.vars_expr(
+                    &VarSelection {
+                        base: range.base,
+                        dims: range.dims.to_vec(),
+                        vars,
+                        subs: vec![],
+                    },
+                    span,
+                )?
             });
         }
         let element = self.ir.ty(items[0]).clone();
@@ -609,12 +844,20 @@ impl<'a> Flattener<'a> {
     /// Names of component elements in declaration order.
     pub(crate) fn component_names(&self, inst: InstId) -> Vec<Name> {
         let elements = &self.insts[inst].elements;
-        elements.iter().filter(|(_, e)| matches!(e.kind, ElementKind::Component(_))).map(|(n, _)| *n).collect()
+        elements
+            .iter()
+            .filter(|(_, e)| matches!(e.kind, ElementKind::Component(_)))
+            .map(|(n, _)| *n)
+            .collect()
     }
 
     /// Sizes of what a reference stands for, for `size` and deduced ranges; `None` where a size is only known at run time.
     pub(crate) fn target_dims(&mut self, target: &Target<'a>, span: Span) -> Res<Vec<Dim>> {
-        let known = |dims: &[usize]| dims.iter().map(|&d| Dim::Known(d as u32)).collect::<Vec<_>>();
+        let known = |dims: &[usize]| {
+            dims.iter()
+                .map(|&d| Dim::Known(d as u32))
+                .collect::<Vec<_>>()
+        };
         match target {
             Target::Insts { dims, subs, .. } if subs.is_empty() => Ok(known(dims)),
             Target::Vars(s) if s.subs.is_empty() => Ok(known(&s.dims)),
@@ -644,7 +887,11 @@ fn subscript_value(v: &Value) -> Option<i64> {
 /// Selects from items that are row-major over an outer shape of `n_before` elements and the dimensions `own`.
 fn select<T: Copy>(n_before: usize, own: &[usize], axes: Vec<Axis>, items: &[T]) -> Selected<T> {
     if axes.iter().all(|a| matches!(a, Axis::All)) {
-        return Selected { dims: own.to_vec(), subs: Vec::new(), items: items.to_vec() };
+        return Selected {
+            dims: own.to_vec(),
+            subs: Vec::new(),
+            items: items.to_vec(),
+        };
     }
     let mut dims = Vec::new();
     let mut subs = Vec::new();
@@ -677,11 +924,18 @@ fn select<T: Copy>(n_before: usize, own: &[usize], axes: Vec<Axis>, items: &[T])
     let n_own: usize = own.iter().product();
     let mut offsets = vec![0usize];
     for (list, &n) in lists.iter().zip(own) {
-        offsets = offsets.iter().flat_map(|o| list.iter().map(move |i| o * n + i)).collect();
+        offsets = offsets
+            .iter()
+            .flat_map(|o| list.iter().map(move |i| o * n + i))
+            .collect();
     }
     let mut picked = Vec::with_capacity(n_before * offsets.len());
     for k in 0..n_before {
         picked.extend(offsets.iter().map(|o| items[k * n_own + o]));
     }
-    Selected { dims, subs, items: picked }
+    Selected {
+        dims,
+        subs,
+        items: picked,
+    }
 }

@@ -82,13 +82,22 @@ pub(crate) fn error(code: &'static str, span: Span, message: impl Into<String>) 
 }
 
 /// A boxed error with help.
-pub(crate) fn error_help(code: &'static str, span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Diagnostic> {
+pub(crate) fn error_help(
+    code: &'static str,
+    span: Span,
+    message: impl Into<String>,
+    help: impl Into<String>,
+) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(code, span, message).help(help))
 }
 
 /// What is written correctly but not done yet.
 pub(crate) fn unsupported(span: Span, what: impl Into<String>) -> Box<Diagnostic> {
-    error("unsupported-feature", span, format!("{} is not supported", what.into()))
+    error(
+        "unsupported-feature",
+        span,
+        format!("{} is not supported", what.into()),
+    )
 }
 
 impl<'a> Flattener<'a> {
@@ -99,7 +108,12 @@ impl<'a> Flattener<'a> {
     }
 
     /// As [`Self::expr`], with Integer literals made Real where the expected type is Real.
-    pub fn expr_expect(&mut self, scope: Scope<'_>, e: &'a ast::Expr, expected: Option<TypeId>) -> Res<ExprId> {
+    pub fn expr_expect(
+        &mut self,
+        scope: Scope<'_>,
+        e: &'a ast::Expr,
+        expected: Option<TypeId>,
+    ) -> Res<ExprId> {
         let id = self.expr(scope, e)?;
         Ok(match expected {
             Some(ty) => self.coerce(id, self.ir.type_of_id(ty).base),
@@ -122,7 +136,10 @@ impl<'a> Flattener<'a> {
                 self.unary(*op, operand, e.span)
             }
             ExprKind::Binary(op, a, b) => self.binary_ast(cx, *op, a, b, e.span),
-            ExprKind::If { branches, otherwise } => self.if_expr(cx, branches, otherwise, e.span),
+            ExprKind::If {
+                branches,
+                otherwise,
+            } => self.if_expr(cx, branches, otherwise, e.span),
             ExprKind::Range { start, step, stop } => {
                 let start = self.ex(cx, start)?;
                 let step = step.as_deref().map(|s| self.ex(cx, s)).transpose()?;
@@ -132,7 +149,14 @@ impl<'a> Flattener<'a> {
             ExprKind::Call { function, args } => {
                 let outputs = self.call(cx, function, args, e.span)?;
                 outputs.first().copied().ok_or_else(|| {
-                    error("type-mismatch", e.span, format!("`{}` has no output, a value is expected", ref_text(function)))
+                    error(
+                        "type-mismatch",
+                        e.span,
+                        format!(
+                            "`{}` has no output, a value is expected",
+                            ref_text(function)
+                        ),
+                    )
                 })
             }
             ExprKind::Array(items) => {
@@ -142,9 +166,11 @@ impl<'a> Flattener<'a> {
                 }
                 self.array_constructor(&elements, e.span)
             }
-            ExprKind::Comprehension { function, body, iterators } => {
-                self.comprehension(cx, function.as_ref(), body, iterators, e.span)
-            }
+            ExprKind::Comprehension {
+                function,
+                body,
+                iterators,
+            } => self.comprehension(cx, function.as_ref(), body, iterators, e.span),
             ExprKind::Matrix(rows) => self.matrix(cx, rows, e.span),
             ExprKind::Tuple(_) => Err(error_help(
                 "type-mismatch",
@@ -152,12 +178,27 @@ impl<'a> Flattener<'a> {
                 "a list of values stands where one value is expected",
                 "a list in parentheses may only stand on the left of a call with several outputs",
             )),
-            ExprKind::End => {
-                cx.end.ok_or_else(|| error_help("syntax-error", e.span, "`end` has no meaning here", "`end` may only stand in a subscript"))
+            ExprKind::End => cx.end.ok_or_else(|| {
+                error_help(
+                    "syntax-error",
+                    e.span,
+                    "`end` has no meaning here",
+                    "`end` may only stand in a subscript",
+                )
+            }),
+            ExprKind::PartialFunction { function, named } => {
+                self.partial_function(cx, function, named, e.span)
             }
-            ExprKind::PartialFunction { function, named } => self.partial_function(cx, function, named, e.span),
-            ExprKind::Break => Err(error("syntax-error", e.span, "`break` may only be the value of a modifier")),
-            ExprKind::Error => Err(error("syntax-error", e.span, "this expression could not be read")),
+            ExprKind::Break => Err(error(
+                "syntax-error",
+                e.span,
+                "`break` may only be the value of a modifier",
+            )),
+            ExprKind::Error => Err(error(
+                "syntax-error",
+                e.span,
+                "this expression could not be read",
+            )),
         }
     }
 
@@ -191,7 +232,11 @@ impl<'a> Flattener<'a> {
             Base::Object(id) => self.ir.objects[id].name.as_str(),
             Base::Function => "function",
         };
-        if ty.dims.is_empty() { base.to_owned() } else { format!("{base}{}", dims_text(&ty.dims)) }
+        if ty.dims.is_empty() {
+            base.to_owned()
+        } else {
+            format!("{base}{}", dims_text(&ty.dims))
+        }
     }
 
     pub(crate) fn type_text_of(&self, e: ExprId) -> String {
@@ -200,12 +245,20 @@ impl<'a> Flattener<'a> {
 
     pub(crate) fn expect_scalar(&self, e: ExprId, base: Base, what: &str, span: Span) -> Res<()> {
         let ty = self.ir.ty(e);
-        let fits = ty.is_scalar() && (ty.base == base || base == Base::Real && ty.base == Base::Integer);
+        let fits =
+            ty.is_scalar() && (ty.base == base || base == Base::Real && ty.base == Base::Integer);
         if fits {
             return Ok(());
         }
         let expected = self.text_of_type(&Type::scalar(base));
-        Err(error("type-mismatch", span, format!("{what} must have type `{expected}`, found `{}`", self.text_of_type(ty))))
+        Err(error(
+            "type-mismatch",
+            span,
+            format!(
+                "{what} must have type `{expected}`, found `{}`",
+                self.text_of_type(ty)
+            ),
+        ))
     }
 }
 

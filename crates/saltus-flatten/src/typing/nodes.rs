@@ -12,7 +12,13 @@ impl<'a> Flattener<'a> {
         self.ir.add_folded(expr, ty)
     }
 
-    pub(crate) fn builtin_node(&mut self, op: Builtin, args: &[ExprId], base: Base, dims: Vec<Dim>) -> ExprId {
+    pub(crate) fn builtin_node(
+        &mut self,
+        op: Builtin,
+        args: &[ExprId],
+        base: Base,
+        dims: Vec<Dim>,
+    ) -> ExprId {
         let ty = self.ir.intern_type(Type { base, dims });
         self.ir.builtin_typed(op, args, ty)
     }
@@ -48,20 +54,31 @@ impl<'a> Flattener<'a> {
     pub(crate) fn stack(&mut self, items: &[ExprId], element: &Type) -> ExprId {
         let mut dims = vec![Dim::Known(items.len() as u32)];
         dims.extend_from_slice(&element.dims);
-        let ty = self.ir.intern_type(Type { base: element.base, dims });
+        let ty = self.ir.intern_type(Type {
+            base: element.base,
+            dims,
+        });
         self.ir.add(Expr::Array(items.into()), ty)
     }
 
     /// Items in row-major order as nested arrays.
     pub(crate) fn nest(&mut self, dims: &[usize], element: &Type, items: &[ExprId]) -> ExprId {
-        let Some((&n, rest)) = dims.split_first() else { return items[0] };
+        let Some((&n, rest)) = dims.split_first() else {
+            return items[0];
+        };
         let mut inner = element.clone();
-        inner.dims = rest.iter().map(|&d| Dim::Known(d as u32)).chain(element.dims.iter().copied()).collect();
+        inner.dims = rest
+            .iter()
+            .map(|&d| Dim::Known(d as u32))
+            .chain(element.dims.iter().copied())
+            .collect();
         if rest.is_empty() {
             return self.stack(items, &inner);
         }
         let chunk = rest.iter().product::<usize>();
-        let parts: Vec<ExprId> = (0..n).map(|k| self.nest(rest, element, &items[k * chunk..(k + 1) * chunk])).collect();
+        let parts: Vec<ExprId> = (0..n)
+            .map(|k| self.nest(rest, element, &items[k * chunk..(k + 1) * chunk]))
+            .collect();
         self.stack(&parts, &inner)
     }
 
@@ -80,7 +97,11 @@ impl<'a> Flattener<'a> {
                     (0..n)
                         .map(|k| {
                             let v = VarId(first.0 + (k * stride) as u32);
-                            let expr = if rest.is_empty() { Expr::Var(v) } else { Expr::VarArray(v) };
+                            let expr = if rest.is_empty() {
+                                Expr::Var(v)
+                            } else {
+                                Expr::VarArray(v)
+                            };
                             self.ir.add(expr, inner)
                         })
                         .collect(),
@@ -89,19 +110,27 @@ impl<'a> Flattener<'a> {
             Expr::Builtin(Builtin::Fill, args) => {
                 let args = args.clone();
                 let ty = self.ir.ty(e).clone();
-                let Some(Dim::Known(n)) = ty.dims.first().copied() else { return None };
+                let Some(Dim::Known(n)) = ty.dims.first().copied() else {
+                    return None;
+                };
                 let element = if args.len() == 2 {
                     args[0]
                 } else {
-                    let rest: Vec<ExprId> = std::iter::once(args[0]).chain(args[2..].iter().copied()).collect();
+                    let rest: Vec<ExprId> = std::iter::once(args[0])
+                        .chain(args[2..].iter().copied())
+                        .collect();
                     self.builtin_node(Builtin::Fill, &rest, ty.base, ty.dims[1..].to_vec())
                 };
                 Some(vec![element; n as usize])
             }
             Expr::Range { start, step, stop } => {
                 let (start, step, stop) = (*start, *step, *stop);
-                let Expr::Integer(a) = *self.ir.expr(start) else { return None };
-                let Expr::Integer(b) = *self.ir.expr(stop) else { return None };
+                let Expr::Integer(a) = *self.ir.expr(start) else {
+                    return None;
+                };
+                let Expr::Integer(b) = *self.ir.expr(stop) else {
+                    return None;
+                };
                 let s = match step {
                     None => 1,
                     Some(s) => match *self.ir.expr(s) {
@@ -123,7 +152,11 @@ impl<'a> Flattener<'a> {
             return Err(error(
                 "array-size-mismatch",
                 span,
-                format!("{} subscripts are given to a value of type `{}`", subs.len(), self.text_of_type(&ty)),
+                format!(
+                    "{} subscripts are given to a value of type `{}`",
+                    subs.len(),
+                    self.text_of_type(&ty)
+                ),
             ));
         }
         subs.resize(ty.dims.len(), Sub::All);
@@ -143,7 +176,14 @@ impl<'a> Flattener<'a> {
         if let Some(folded) = self.fold_index(base, &subs) {
             return Ok(folded);
         }
-        Ok(self.node(Expr::Index { base, subs: subs.into() }, ty.base, dims))
+        Ok(self.node(
+            Expr::Index {
+                base,
+                subs: subs.into(),
+            },
+            ty.base,
+            dims,
+        ))
     }
 
     fn check_subscript(&self, e: ExprId, dim: Dim, span: Span) -> Res<()> {
@@ -152,21 +192,30 @@ impl<'a> Flattener<'a> {
             return Err(error(
                 "type-mismatch",
                 span,
-                format!("a subscript must be an Integer or a vector of Integers, found `{}`", self.text_of_type(ty)),
+                format!(
+                    "a subscript must be an Integer or a vector of Integers, found `{}`",
+                    self.text_of_type(ty)
+                ),
             ));
         }
         let Dim::Known(n) = dim else { return Ok(()) };
         if let Some(i) = self.ir.as_subscript(e)
             && !(1..=i64::from(n)).contains(&i)
         {
-            return Err(error("index-out-of-range", span, format!("subscript {i} is not in 1:{n}")));
+            return Err(error(
+                "index-out-of-range",
+                span,
+                format!("subscript {i} is not in 1:{n}"),
+            ));
         }
         Ok(())
     }
 
     /// Indexing of nodes whose elements are at hand, with literal subscripts.
     fn fold_index(&mut self, base: ExprId, subs: &[Sub]) -> Option<ExprId> {
-        let Some((first, rest)) = subs.split_first() else { return Some(base) };
+        let Some((first, rest)) = subs.split_first() else {
+            return Some(base);
+        };
         if subs.iter().all(|s| *s == Sub::All) {
             return Some(base);
         }
@@ -180,7 +229,9 @@ impl<'a> Flattener<'a> {
             let items = self.unstack(base)?;
             let mut picked = Vec::with_capacity(at.len());
             for e in at {
-                let i = usize::try_from(self.ir.as_subscript(e)?).ok()?.checked_sub(1)?;
+                let i = usize::try_from(self.ir.as_subscript(e)?)
+                    .ok()?
+                    .checked_sub(1)?;
                 picked.push(*items.get(i)?);
             }
             picked
@@ -205,20 +256,35 @@ impl<'a> Flattener<'a> {
                 Sub::At(e) => dims.extend_from_slice(&self.ir.ty(*e).dims),
             }
         }
-        Some(self.node(Expr::Index { base: item, subs: rest.into() }, ty.base, dims))
+        Some(self.node(
+            Expr::Index {
+                base: item,
+                subs: rest.into(),
+            },
+            ty.base,
+            dims,
+        ))
     }
 
     /// The element with these subscripts (from 0) of the leading dimensions.
     pub(crate) fn element(&mut self, e: ExprId, at: &[usize], span: Span) -> Res<ExprId> {
-        let subs = at.iter().map(|&i| Sub::At(self.ir.integer(i as i64 + 1))).collect();
+        let subs = at
+            .iter()
+            .map(|&i| Sub::At(self.ir.integer(i as i64 + 1)))
+            .collect();
         self.index(e, subs, span)
     }
 
     /// Field `index` of a record or of each element of an array of records.
     pub(crate) fn field(&mut self, base: ExprId, index: u32) -> ExprId {
         let ty = self.ir.ty(base).clone();
-        let Base::Record(record) = ty.base else { unreachable!("only records have fields") };
-        let field = self.ir.type_of_id(self.ir.records[record].fields[index as usize].ty).clone();
+        let Base::Record(record) = ty.base else {
+            unreachable!("only records have fields")
+        };
+        let field = self
+            .ir
+            .type_of_id(self.ir.records[record].fields[index as usize].ty)
+            .clone();
         if ty.dims.is_empty() {
             if let Expr::Record { fields, .. } = self.ir.expr(base) {
                 return fields[index as usize];
@@ -236,22 +302,50 @@ impl<'a> Flattener<'a> {
     }
 
     /// The record type with these fields: one id for equal fields, so that types compare by structure (specification 6.4).
-    pub(crate) fn record_id(&mut self, name: Name, fields: Vec<(Name, TypeId)>, span: Span) -> RecordId {
+    pub(crate) fn record_id(
+        &mut self,
+        name: Name,
+        fields: Vec<(Name, TypeId)>,
+        span: Span,
+    ) -> RecordId {
         let key = (std::ptr::null(), fields);
         if let Some(&id) = self.record_types.get(&key) {
             return id;
         }
-        let list = key.1.iter().map(|&(name, ty)| RecordField { name, ty }).collect();
-        let id = self.ir.records.push(RecordType { name, fields: list, span });
+        let list = key
+            .1
+            .iter()
+            .map(|&(name, ty)| RecordField { name, ty })
+            .collect();
+        let id = self.ir.records.push(RecordType {
+            name,
+            fields: list,
+            span,
+        });
         self.record_types.insert(key, id);
         id
     }
 
-    pub(crate) fn record_node(&mut self, name: Name, fields: &[(Name, ExprId)], span: Span) -> ExprId {
-        let types = fields.iter().map(|&(n, e)| (n, self.ir.type_id(e))).collect();
+    pub(crate) fn record_node(
+        &mut self,
+        name: Name,
+        fields: &[(Name, ExprId)],
+        span: Span,
+    ) -> ExprId {
+        let types = fields
+            .iter()
+            .map(|&(n, e)| (n, self.ir.type_id(e)))
+            .collect();
         let record = self.record_id(name, types, span);
         let values = fields.iter().map(|(_, e)| *e).collect();
-        self.node(Expr::Record { record, fields: values }, Base::Record(record), Vec::new())
+        self.node(
+            Expr::Record {
+                record,
+                fields: values,
+            },
+            Base::Record(record),
+            Vec::new(),
+        )
     }
 
     /// Whether a value of base `actual` may stand where `formal` is expected.
@@ -265,7 +359,8 @@ impl<'a> Flattener<'a> {
                     && f.iter().all(|field| {
                         a.iter().any(|other| {
                             other.name == field.name && {
-                                let (tf, ta) = (self.ir.type_of_id(field.ty), self.ir.type_of_id(other.ty));
+                                let (tf, ta) =
+                                    (self.ir.type_of_id(field.ty), self.ir.type_of_id(other.ty));
                                 dims_fit(&tf.dims, &ta.dims) && self.base_fits(tf.base, ta.base)
                             }
                         })
@@ -277,11 +372,19 @@ impl<'a> Flattener<'a> {
 
     /// `e` as a value of base `formal`, which it fits: literals made Real, fields of records put in order.
     pub(crate) fn adapt(&mut self, e: ExprId, formal: Base) -> ExprId {
-        let (Base::Record(f), Base::Record(a)) = (formal, self.ir.base(e)) else { return self.coerce(e, formal) };
+        let (Base::Record(f), Base::Record(a)) = (formal, self.ir.base(e)) else {
+            return self.coerce(e, formal);
+        };
         if f == a || !self.ir.ty(e).is_scalar() {
             return e;
         }
-        let names = |id: RecordId| self.ir.records[id].fields.iter().map(|f| f.name).collect::<Vec<_>>();
+        let names = |id: RecordId| {
+            self.ir.records[id]
+                .fields
+                .iter()
+                .map(|f| f.name)
+                .collect::<Vec<_>>()
+        };
         let (wanted, given) = (names(f), names(a));
         if wanted == given {
             return e;
@@ -315,9 +418,13 @@ impl<'a> Flattener<'a> {
                 None => return Ok(Dim::Unknown),
             },
         };
-        u32::try_from(n)
-            .map(Dim::Known)
-            .map_err(|_| error("array-size-mismatch", span, format!("an array size must be from 0 to 2^32 - 1, found {n}")))
+        u32::try_from(n).map(Dim::Known).map_err(|_| {
+            error(
+                "array-size-mismatch",
+                span,
+                format!("an array size must be from 0 to 2^32 - 1, found {n}"),
+            )
+        })
     }
 
     /// The size of an array in dimension `k` (from 0): a literal where the type says it.
@@ -341,7 +448,11 @@ impl<'a> Flattener<'a> {
             return Err(error(
                 "array-size-mismatch",
                 span,
-                format!("sizes of the operands of {what} differ: `{}` and `{}`", self.type_text_of(a), self.type_text_of(b)),
+                format!(
+                    "sizes of the operands of {what} differ: `{}` and `{}`",
+                    self.type_text_of(a),
+                    self.type_text_of(b)
+                ),
             ));
         }
         Ok(merge_dims(x, y))
@@ -350,9 +461,25 @@ impl<'a> Flattener<'a> {
 
 /// The better known of two equal sizes.
 pub(crate) fn merge_dims(a: &[Dim], b: &[Dim]) -> Vec<Dim> {
-    a.iter().zip(b).map(|(&x, &y)| if x == Dim::Unknown { y } else { x }).collect()
+    a.iter()
+        .zip(b)
+        .map(|(&x, &y)| if x == Dim::Unknown { y } else { x })
+        .collect()
 }
 
-pub(crate) fn size_error(what: &str, a: &[Dim], b: &[Dim], span: Span) -> Box<saltus_syntax::Diagnostic> {
-    error("array-size-mismatch", span, format!("sizes in {what} do not fit: {} and {}", dims_text(a), dims_text(b)))
+pub(crate) fn size_error(
+    what: &str,
+    a: &[Dim],
+    b: &[Dim],
+    span: Span,
+) -> Box<saltus_syntax::Diagnostic> {
+    error(
+        "array-size-mismatch",
+        span,
+        format!(
+            "sizes in {what} do not fit: {} and {}",
+            dims_text(a),
+            dims_text(b)
+        ),
+    )
 }

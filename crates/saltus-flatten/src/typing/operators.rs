@@ -16,7 +16,9 @@ impl<'a> Flattener<'a> {
         let ty = self.ir.ty(a).clone();
         if let Base::Record(record) = ty.base {
             return match op {
-                ast::UnaryOp::Minus | ast::UnaryOp::ElemMinus => self.overloaded_unary(record, "'-'", a, span),
+                ast::UnaryOp::Minus | ast::UnaryOp::ElemMinus => {
+                    self.overloaded_unary(record, "'-'", a, span)
+                }
                 ast::UnaryOp::Not => self.overloaded_unary(record, "'not'", a, span),
                 ast::UnaryOp::Plus | ast::UnaryOp::ElemPlus => Ok(a),
             };
@@ -27,7 +29,14 @@ impl<'a> Flattener<'a> {
         };
         if !fits {
             let found = self.text_of_type(&ty);
-            return Err(error("type-mismatch", span, format!("operand of `{}` must be {expected}, found `{found}`", unary_text(op))));
+            return Err(error(
+                "type-mismatch",
+                span,
+                format!(
+                    "operand of `{}` must be {expected}, found `{found}`",
+                    unary_text(op)
+                ),
+            ));
         }
         Ok(match op {
             ast::UnaryOp::Not => self.ir.not(a),
@@ -51,7 +60,11 @@ impl<'a> Flattener<'a> {
             chain.push((*op, r, left.span));
             left = l;
             if chain.len() > CHAIN_MAX {
-                return Err(error("too-deep", span, "this expression has too many operators"));
+                return Err(error(
+                    "too-deep",
+                    span,
+                    "this expression has too many operators",
+                ));
             }
         }
         let mut value = self.ex(cx, left)?;
@@ -67,7 +80,13 @@ impl<'a> Flattener<'a> {
         Ok(value)
     }
 
-    pub(crate) fn binary(&mut self, op: ast::BinaryOp, a: ExprId, b: ExprId, span: Span) -> Res<ExprId> {
+    pub(crate) fn binary(
+        &mut self,
+        op: ast::BinaryOp,
+        a: ExprId,
+        b: ExprId,
+        span: Span,
+    ) -> Res<ExprId> {
         use ast::BinaryOp as O;
         let (ta, tb) = (self.ir.ty(a).clone(), self.ir.ty(b).clone());
         if matches!(ta.base, Base::Record(_)) || matches!(tb.base, Base::Record(_)) {
@@ -79,7 +98,11 @@ impl<'a> Flattener<'a> {
                     return Err(self.operand_error(op, a, b, "Boolean", span));
                 }
                 self.check_elementwise(op, a, b, false, span)?;
-                let op = if op == O::And { BinaryOp::And } else { BinaryOp::Or };
+                let op = if op == O::And {
+                    BinaryOp::And
+                } else {
+                    BinaryOp::Or
+                };
                 Ok(self.ir.binary(op, a, b))
             }
             O::Lt | O::Le | O::Gt | O::Ge | O::Eq | O::Ne => self.relation(op, a, b, span),
@@ -87,10 +110,16 @@ impl<'a> Flattener<'a> {
                 self.check_elementwise(op, a, b, op == O::ElemAdd, span)?;
                 Ok(self.ir.binary(BinaryOp::Add, a, b))
             }
-            _ if !ta.base.is_numeric() || !tb.base.is_numeric() => Err(self.operand_error(op, a, b, "Real or Integer", span)),
+            _ if !ta.base.is_numeric() || !tb.base.is_numeric() => {
+                Err(self.operand_error(op, a, b, "Real or Integer", span))
+            }
             O::Add | O::Sub | O::ElemAdd | O::ElemSub => {
                 self.check_elementwise(op, a, b, matches!(op, O::ElemAdd | O::ElemSub), span)?;
-                let op = if matches!(op, O::Add | O::ElemAdd) { BinaryOp::Add } else { BinaryOp::Sub };
+                let op = if matches!(op, O::Add | O::ElemAdd) {
+                    BinaryOp::Add
+                } else {
+                    BinaryOp::Sub
+                };
                 Ok(self.ir.binary(op, a, b))
             }
             O::Mul => self.multiply(a, b, span),
@@ -99,7 +128,10 @@ impl<'a> Flattener<'a> {
                     return Err(error_help(
                         "type-mismatch",
                         span,
-                        format!("the divisor of `/` must be a scalar, found `{}`", self.text_of_type(&tb)),
+                        format!(
+                            "the divisor of `/` must be a scalar, found `{}`",
+                            self.text_of_type(&tb)
+                        ),
                         "use `./` to divide element by element",
                     ));
                 }
@@ -118,12 +150,33 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn operand_error(&self, op: ast::BinaryOp, a: ExprId, b: ExprId, expected: &str, span: Span) -> Box<saltus_syntax::Diagnostic> {
+    fn operand_error(
+        &self,
+        op: ast::BinaryOp,
+        a: ExprId,
+        b: ExprId,
+        expected: &str,
+        span: Span,
+    ) -> Box<saltus_syntax::Diagnostic> {
         let (ta, tb) = (self.type_text_of(a), self.type_text_of(b));
-        error("type-mismatch", span, format!("operands of `{}` must be {expected}, found `{ta}` and `{tb}`", binary_text(op)))
+        error(
+            "type-mismatch",
+            span,
+            format!(
+                "operands of `{}` must be {expected}, found `{ta}` and `{tb}`",
+                binary_text(op)
+            ),
+        )
     }
 
-    fn check_elementwise(&self, op: ast::BinaryOp, a: ExprId, b: ExprId, scalar_broadcast: bool, span: Span) -> Res<()> {
+    fn check_elementwise(
+        &self,
+        op: ast::BinaryOp,
+        a: ExprId,
+        b: ExprId,
+        scalar_broadcast: bool,
+        span: Span,
+    ) -> Res<()> {
         let (x, y) = (&self.ir.ty(a).dims, &self.ir.ty(b).dims);
         if dims_fit(x, y) || scalar_broadcast && (x.is_empty() || y.is_empty()) {
             return Ok(());
@@ -134,9 +187,21 @@ impl<'a> Flattener<'a> {
             self.type_text_of(a),
             self.type_text_of(b)
         );
-        let code = if x.len() == y.len() { "array-size-mismatch" } else { "type-mismatch" };
+        let code = if x.len() == y.len() {
+            "array-size-mismatch"
+        } else {
+            "type-mismatch"
+        };
         Err(if x.is_empty() || y.is_empty() {
-            error_help(code, span, message, format!("use `.{}` to combine a scalar with each element", binary_text(op)))
+            error_help(
+                code,
+                span,
+                message,
+                format!(
+                    "use `.{}` to combine a scalar with each element",
+                    binary_text(op)
+                ),
+            )
         } else {
             error(code, span, message)
         })
@@ -149,12 +214,18 @@ impl<'a> Flattener<'a> {
             return Err(error_help(
                 "type-mismatch",
                 span,
-                format!("`{}` compares scalars, found `{}` and `{}`", binary_text(op), self.text_of_type(ta), self.text_of_type(tb)),
+                format!(
+                    "`{}` compares scalars, found `{}` and `{}`",
+                    binary_text(op),
+                    self.text_of_type(ta),
+                    self.text_of_type(tb)
+                ),
                 "compare the elements, or use a function on vectors",
             ));
         }
         let comparable = ta.base.is_numeric() && tb.base.is_numeric()
-            || ta.base == tb.base && matches!(ta.base, Base::Boolean | Base::String | Base::Enum(_));
+            || ta.base == tb.base
+                && matches!(ta.base, Base::Boolean | Base::String | Base::Enum(_));
         if !comparable {
             return Err(self.operand_error(op, a, b, "of the same simple type", span));
         }
@@ -178,7 +249,11 @@ impl<'a> Flattener<'a> {
             return Err(error(
                 "type-mismatch",
                 span,
-                format!("`*` is not defined for `{}` and `{}`", self.type_text_of(a), self.type_text_of(b)),
+                format!(
+                    "`*` is not defined for `{}` and `{}`",
+                    self.type_text_of(a),
+                    self.type_text_of(b)
+                ),
             ));
         }
         let inner_a = x[x.len() - 1];
@@ -196,14 +271,25 @@ impl<'a> Flattener<'a> {
         }
         if ta.dims.len() == 2 && tb.is_scalar() && tb.base == Base::Integer {
             if !dims_fit(&ta.dims[..1], &ta.dims[1..]) {
-                return Err(error("array-size-mismatch", span, format!("`^` needs a square matrix, found `{}`", self.text_of_type(&ta))));
+                return Err(error(
+                    "array-size-mismatch",
+                    span,
+                    format!(
+                        "`^` needs a square matrix, found `{}`",
+                        self.text_of_type(&ta)
+                    ),
+                ));
             }
             return Ok(self.node(Expr::Binary(BinaryOp::MatPow, a, b), Base::Real, ta.dims));
         }
         Err(error_help(
             "type-mismatch",
             span,
-            format!("`^` is not defined for `{}` and `{}`", self.text_of_type(&ta), self.text_of_type(&tb)),
+            format!(
+                "`^` is not defined for `{}` and `{}`",
+                self.text_of_type(&ta),
+                self.text_of_type(&tb)
+            ),
             "use `.^` to raise each element",
         ))
     }
@@ -215,14 +301,24 @@ impl<'a> Flattener<'a> {
         self.insts
             .iter()
             .find(|(_, i)| {
-                i.record == Some(record) && i.purpose == Purpose::Package && i.parent.is_none() && i.restriction == ast::Restriction::OperatorRecord
+                i.record == Some(record)
+                    && i.purpose == Purpose::Package
+                    && i.parent.is_none()
+                    && i.restriction == ast::Restriction::OperatorRecord
             })
             .map(|(id, _)| id)
     }
 
     /// The functions of an operator, e.g. `'+'`: an operator function, or all functions of an operator class.
-    pub(crate) fn operator_functions(&mut self, class: InstId, operator: &str, span: Span) -> Res<Vec<FuncId>> {
-        let Some(Found::Class(found)) = self.inst_member(class, Name::new(operator), span)? else { return Ok(Vec::new()) };
+    pub(crate) fn operator_functions(
+        &mut self,
+        class: InstId,
+        operator: &str,
+        span: Span,
+    ) -> Res<Vec<FuncId>> {
+        let Some(Found::Class(found)) = self.inst_member(class, Name::new(operator), span)? else {
+            return Ok(Vec::new());
+        };
         let inst = self.class_inst(&found)?;
         self.elaborate(inst)?;
         if self.is_function_class(inst) {
@@ -252,11 +348,20 @@ impl<'a> Flattener<'a> {
             let (formal, actual) = (self.ir.type_of_id(self.ir.locals[l].ty), self.ir.ty(a));
             self.base_fits(formal.base, actual.base) && dims_fit(&formal.dims, &actual.dims)
         });
-        given && inputs[args.len()..].iter().all(|&l| self.ir.locals[l].default.is_some())
+        given
+            && inputs[args.len()..]
+                .iter()
+                .all(|&l| self.ir.locals[l].default.is_some())
     }
 
     /// Calls the first function of the operator that fits.
-    fn try_operator(&mut self, class: InstId, operator: &str, args: &[ExprId], span: Span) -> Res<Option<ExprId>> {
+    fn try_operator(
+        &mut self,
+        class: InstId,
+        operator: &str,
+        args: &[ExprId],
+        span: Span,
+    ) -> Res<Option<ExprId>> {
         for f in self.operator_functions(class, operator, span)? {
             if self.arguments_fit(f, args) {
                 let given = args.iter().map(|&a| Some(a)).collect();
@@ -267,7 +372,13 @@ impl<'a> Flattener<'a> {
         Ok(None)
     }
 
-    fn overloaded_unary(&mut self, record: RecordId, operator: &str, a: ExprId, span: Span) -> Res<ExprId> {
+    fn overloaded_unary(
+        &mut self,
+        record: RecordId,
+        operator: &str,
+        a: ExprId,
+        span: Span,
+    ) -> Res<ExprId> {
         let dims = self.ir.ty(a).dims.clone();
         if let Some(class) = self.operator_class(record) {
             if let Some(e) = self.try_operator(class, operator, &[a], span)? {
@@ -280,10 +391,23 @@ impl<'a> Flattener<'a> {
                 });
             }
         }
-        Err(error("type-mismatch", span, format!("operator `{operator}` is not defined for `{}`", self.type_text_of(a))))
+        Err(error(
+            "type-mismatch",
+            span,
+            format!(
+                "operator `{operator}` is not defined for `{}`",
+                self.type_text_of(a)
+            ),
+        ))
     }
 
-    fn overloaded_binary(&mut self, op: ast::BinaryOp, a: ExprId, b: ExprId, span: Span) -> Res<ExprId> {
+    fn overloaded_binary(
+        &mut self,
+        op: ast::BinaryOp,
+        a: ExprId,
+        b: ExprId,
+        span: Span,
+    ) -> Res<ExprId> {
         use ast::BinaryOp as O;
         let operator = operator_name(op);
         let mut classes = Vec::new();
@@ -296,7 +420,10 @@ impl<'a> Flattener<'a> {
             }
         }
         let (x, y) = (self.ir.ty(a).dims.clone(), self.ir.ty(b).dims.clone());
-        let elementwise_only = matches!(op, O::ElemAdd | O::ElemSub | O::ElemMul | O::ElemDiv | O::ElemPow);
+        let elementwise_only = matches!(
+            op,
+            O::ElemAdd | O::ElemSub | O::ElemMul | O::ElemDiv | O::ElemPow
+        );
         if !elementwise_only || x.is_empty() && y.is_empty() {
             for &class in &classes {
                 if let Some(e) = self.try_operator(class, operator, &[a, b], span)? {
@@ -311,17 +438,30 @@ impl<'a> Flattener<'a> {
                     if matches!(self.ir.base(e), Base::Record(_)) {
                         continue;
                     }
-                    if let Some(converted) = self.try_operator(class, "'constructor'", &[e], span)? {
-                        let args = if i == 0 { [converted, b] } else { [a, converted] };
+                    if let Some(converted) =
+                        self.try_operator(class, "'constructor'", &[e], span)?
+                    {
+                        let args = if i == 0 {
+                            [converted, b]
+                        } else {
+                            [a, converted]
+                        };
                         if let Some(e) = self.try_operator(class, operator, &args, span)? {
                             return Ok(e);
                         }
                     }
                 }
             }
-            return Err(self.operand_error(op, a, b, "of an operator record that defines it", span));
+            return Err(self.operand_error(
+                op,
+                a,
+                b,
+                "of an operator record that defines it",
+                span,
+            ));
         }
-        let broadcast = elementwise_only || matches!(op, O::Mul) || matches!(op, O::Div) && y.is_empty();
+        let broadcast =
+            elementwise_only || matches!(op, O::Mul) || matches!(op, O::Div) && y.is_empty();
         let elementwise = dims_fit(&x, &y) && !matches!(op, O::Mul | O::Div | O::Pow);
         let scalar_op = match op {
             O::ElemAdd => O::Add,
@@ -334,8 +474,16 @@ impl<'a> Flattener<'a> {
         if elementwise || broadcast && (x.is_empty() || y.is_empty()) {
             let dims = if x.is_empty() { y.clone() } else { x.clone() };
             return self.map_elements(&dims, span, &mut |f, at| {
-                let left = if x.is_empty() { a } else { f.element(a, at, span)? };
-                let right = if y.is_empty() { b } else { f.element(b, at, span)? };
+                let left = if x.is_empty() {
+                    a
+                } else {
+                    f.element(a, at, span)?
+                };
+                let right = if y.is_empty() {
+                    b
+                } else {
+                    f.element(b, at, span)?
+                };
                 f.overloaded_scalar(scalar_op, left, right, span)
             });
         }
@@ -345,18 +493,34 @@ impl<'a> Flattener<'a> {
         Err(self.operand_error(op, a, b, "arrays whose sizes fit", span))
     }
 
-    fn overloaded_scalar(&mut self, op: ast::BinaryOp, a: ExprId, b: ExprId, span: Span) -> Res<ExprId> {
+    fn overloaded_scalar(
+        &mut self,
+        op: ast::BinaryOp,
+        a: ExprId,
+        b: ExprId,
+        span: Span,
+    ) -> Res<ExprId> {
         self.binary(op, a, b, span)
     }
 
     /// Matrix products of records by their `'*'` and `'+'` (specification 14.5).
-    fn overloaded_product(&mut self, a: ExprId, b: ExprId, x: &[Dim], y: &[Dim], span: Span) -> Res<ExprId> {
+    fn overloaded_product(
+        &mut self,
+        a: ExprId,
+        b: ExprId,
+        x: &[Dim],
+        y: &[Dim],
+        span: Span,
+    ) -> Res<ExprId> {
         let inner = merge_dims(&x[x.len() - 1..], &y[..1]);
         if !dims_fit(&x[x.len() - 1..], &y[..1]) {
             return Err(size_error("the matrix product", x, y, span));
         }
         let Dim::Known(n) = inner[0] else {
-            return Err(super::unsupported(span, "a product of arrays of records whose sizes are not known"));
+            return Err(super::unsupported(
+                span,
+                "a product of arrays of records whose sizes are not known",
+            ));
         };
         let outer: Vec<Dim> = x[..x.len() - 1].iter().chain(&y[1..]).copied().collect();
         let n_left = x.len() - 1;
@@ -364,7 +528,10 @@ impl<'a> Flattener<'a> {
             let mut sum: Option<ExprId> = None;
             for k in 0..n as usize {
                 let left: Vec<usize> = at[..n_left].iter().copied().chain([k]).collect();
-                let right: Vec<usize> = [k].into_iter().chain(at[n_left..].iter().copied()).collect();
+                let right: Vec<usize> = [k]
+                    .into_iter()
+                    .chain(at[n_left..].iter().copied())
+                    .collect();
                 let (l, r) = (f.element(a, &left, span)?, f.element(b, &right, span)?);
                 let product = f.binary(ast::BinaryOp::Mul, l, r, span)?;
                 sum = Some(match sum {
@@ -387,7 +554,14 @@ impl<'a> Flattener<'a> {
         {
             return Ok(e);
         }
-        Err(error("type-mismatch", span, format!("`{}` has no operator `'0'`, which an empty sum needs", self.type_text_of(like))))
+        Err(error(
+            "type-mismatch",
+            span,
+            format!(
+                "`{}` has no operator `'0'`, which an empty sum needs",
+                self.type_text_of(like)
+            ),
+        ))
     }
 
     /// An array whose elements are made one by one; with unknown sizes not possible.
@@ -397,13 +571,23 @@ impl<'a> Flattener<'a> {
         span: Span,
         f: &mut dyn FnMut(&mut Flattener<'a>, &[usize]) -> Res<ExprId>,
     ) -> Res<ExprId> {
-        let Some(known) = (Type { base: Base::Real, dims: dims.to_vec() }).known_dims() else {
-            return Err(super::unsupported(span, "an elementwise operation on arrays of records whose sizes are not known"));
+        let Some(known) = (Type {
+            base: Base::Real,
+            dims: dims.to_vec(),
+        })
+        .known_dims() else {
+            return Err(super::unsupported(
+                span,
+                "an elementwise operation on arrays of records whose sizes are not known",
+            ));
         };
         let n: usize = known.iter().product();
         let mut items = Vec::with_capacity(n);
         for k in 0..n {
-            let at: Vec<usize> = crate::instantiate::subscripts_of(k, &known).iter().map(|s| *s as usize - 1).collect();
+            let at: Vec<usize> = crate::instantiate::subscripts_of(k, &known)
+                .iter()
+                .map(|s| *s as usize - 1)
+                .collect();
             items.push(f(self, &at)?);
         }
         let element = match items.first() {
@@ -422,9 +606,16 @@ impl<'a> Flattener<'a> {
         otherwise: &'a ast::Expr,
         span: Span,
     ) -> Res<ExprId> {
-        let Some(((condition, value), rest)) = branches.split_first() else { return self.ex(cx, otherwise) };
+        let Some(((condition, value), rest)) = branches.split_first() else {
+            return self.ex(cx, otherwise);
+        };
         let c = self.ex(cx, condition)?;
-        self.expect_scalar(c, Base::Boolean, "the condition of an if-expression", condition.span)?;
+        self.expect_scalar(
+            c,
+            Base::Boolean,
+            "the condition of an if-expression",
+            condition.span,
+        )?;
         match self.literal_bool(c) {
             Some(true) => return self.ex(cx, value),
             Some(false) => return self.if_expr(cx, rest, otherwise, span),
@@ -445,7 +636,11 @@ impl<'a> Flattener<'a> {
         Err(error_help(
             "type-mismatch",
             span,
-            format!("branches of the if-expression have different types: `{}` and `{}`", self.type_text_of(t), self.type_text_of(e)),
+            format!(
+                "branches of the if-expression have different types: `{}` and `{}`",
+                self.type_text_of(t),
+                self.type_text_of(e)
+            ),
             "make the types equal, or let the condition depend on constants and parameters only",
         ))
     }
@@ -457,7 +652,10 @@ impl<'a> Flattener<'a> {
         let dims = if dims_fit(&x, &y) {
             merge_dims(&x, &y)
         } else if in_function && x.len() == y.len() {
-            x.iter().zip(&y).map(|(a, b)| if a == b { *a } else { Dim::Unknown }).collect()
+            x.iter()
+                .zip(&y)
+                .map(|(a, b)| if a == b { *a } else { Dim::Unknown })
+                .collect()
         } else {
             return None;
         };
@@ -467,7 +665,12 @@ impl<'a> Flattener<'a> {
 
     pub(crate) fn array_constructor(&mut self, elements: &[ExprId], span: Span) -> Res<ExprId> {
         let Some(&first) = elements.first() else {
-            return Err(error_help("type-mismatch", span, "an array constructor needs an element", "use `fill` or `zeros` with size 0"));
+            return Err(error_help(
+                "type-mismatch",
+                span,
+                "an array constructor needs an element",
+                "use `fill` or `zeros` with size 0",
+            ));
         };
         let mut element = self.ir.ty(first).clone();
         for &e in &elements[1..] {
@@ -476,24 +679,43 @@ impl<'a> Flattener<'a> {
                 return Err(error(
                     "type-mismatch",
                     span,
-                    format!("elements of an array must have the same type, found `{}` and `{}`", self.text_of_type(&element), self.text_of_type(ty)),
+                    format!(
+                        "elements of an array must have the same type, found `{}` and `{}`",
+                        self.text_of_type(&element),
+                        self.text_of_type(ty)
+                    ),
                 ));
             };
             if !dims_fit(&element.dims, &ty.dims) {
                 return Err(error(
                     "array-size-mismatch",
                     span,
-                    format!("elements of an array must have the same size, found `{}` and `{}`", self.text_of_type(&element), self.text_of_type(ty)),
+                    format!(
+                        "elements of an array must have the same size, found `{}` and `{}`",
+                        self.text_of_type(&element),
+                        self.text_of_type(ty)
+                    ),
                 ));
             }
-            element = Type { base, dims: merge_dims(&element.dims, &ty.dims) };
+            element = Type {
+                base,
+                dims: merge_dims(&element.dims, &ty.dims),
+            };
         }
-        let items: Vec<ExprId> = elements.iter().map(|&e| self.adapt(e, element.base)).collect();
+        let items: Vec<ExprId> = elements
+            .iter()
+            .map(|&e| self.adapt(e, element.base))
+            .collect();
         Ok(self.stack(&items, &element))
     }
 
     /// `[a, b; c, d]` (specification 10.4.2.1).
-    pub(crate) fn matrix(&mut self, cx: Cx<'_>, rows: &'a [Vec<ast::Expr>], span: Span) -> Res<ExprId> {
+    pub(crate) fn matrix(
+        &mut self,
+        cx: Cx<'_>,
+        rows: &'a [Vec<ast::Expr>],
+        span: Span,
+    ) -> Res<ExprId> {
         let mut values: Vec<Vec<ExprId>> = Vec::with_capacity(rows.len());
         let mut rank = 2;
         for row in rows {
@@ -533,7 +755,10 @@ impl<'a> Flattener<'a> {
         if let Some(items) = self.unstack(a)
             && !items.is_empty()
         {
-            let parts: Vec<ExprId> = items.into_iter().map(|i| self.promote(i, rank - 1)).collect();
+            let parts: Vec<ExprId> = items
+                .into_iter()
+                .map(|i| self.promote(i, rank - 1))
+                .collect();
             let element = self.ir.ty(parts[0]).clone();
             return self.stack(&parts, &element);
         }
@@ -556,19 +781,31 @@ impl<'a> Flattener<'a> {
             return Err(error(
                 "wrong-argument",
                 span,
-                format!("`cat` along dimension {k} is not possible for `{}`", self.text_of_type(&ty)),
+                format!(
+                    "`cat` along dimension {k} is not possible for `{}`",
+                    self.text_of_type(&ty)
+                ),
             ));
         }
         for &p in &parts[1..] {
             let other = self.ir.ty(p);
             let base = self.common_base(ty.base, other.base);
             let fits = ty.dims.len() == other.dims.len()
-                && (0..ty.dims.len()).all(|d| d + 1 == k || dims_fit(&ty.dims[d..=d], &other.dims[d..=d]));
+                && (0..ty.dims.len())
+                    .all(|d| d + 1 == k || dims_fit(&ty.dims[d..=d], &other.dims[d..=d]));
             let (Some(base), true) = (base, fits) else {
                 return Err(error(
-                    if base.is_none() { "type-mismatch" } else { "array-size-mismatch" },
+                    if base.is_none() {
+                        "type-mismatch"
+                    } else {
+                        "array-size-mismatch"
+                    },
                     span,
-                    format!("`{}` and `{}` cannot be concatenated along dimension {k}", self.text_of_type(&ty), self.text_of_type(other)),
+                    format!(
+                        "`{}` and `{}` cannot be concatenated along dimension {k}",
+                        self.text_of_type(&ty),
+                        self.text_of_type(other)
+                    ),
                 ));
             };
             for d in 0..ty.dims.len() {
@@ -592,8 +829,14 @@ impl<'a> Flattener<'a> {
 
     /// Concatenation of arrays whose elements are at hand.
     fn cat_items(&mut self, k: usize, parts: &[ExprId], ty: &Type) -> Option<ExprId> {
-        let lists: Vec<Vec<ExprId>> = parts.iter().map(|&p| self.unstack(p)).collect::<Option<_>>()?;
-        let element = Type { base: ty.base, dims: ty.dims[1..].to_vec() };
+        let lists: Vec<Vec<ExprId>> = parts
+            .iter()
+            .map(|&p| self.unstack(p))
+            .collect::<Option<_>>()?;
+        let element = Type {
+            base: ty.base,
+            dims: ty.dims[1..].to_vec(),
+        };
         if k == 1 {
             return Some(self.stack(&lists.concat(), &element));
         }
@@ -609,7 +852,13 @@ impl<'a> Flattener<'a> {
         Some(self.stack(&rows, &element))
     }
 
-    pub(crate) fn range(&mut self, start: ExprId, step: Option<ExprId>, stop: ExprId, span: Span) -> Res<ExprId> {
+    pub(crate) fn range(
+        &mut self,
+        start: ExprId,
+        step: Option<ExprId>,
+        stop: ExprId,
+        span: Span,
+    ) -> Res<ExprId> {
         let mut base = self.ir.base(start);
         for e in [step, Some(stop)].into_iter().flatten() {
             base = match self.common_base(base, self.ir.base(e)) {
@@ -618,19 +867,35 @@ impl<'a> Flattener<'a> {
                     return Err(error(
                         "type-mismatch",
                         span,
-                        format!("bounds of a range must have the same type, found `{}` and `{}`", self.type_text_of(start), self.type_text_of(e)),
+                        format!(
+                            "bounds of a range must have the same type, found `{}` and `{}`",
+                            self.type_text_of(start),
+                            self.type_text_of(e)
+                        ),
                     ));
                 }
             };
         }
-        if [Some(start), step, Some(stop)].into_iter().flatten().any(|e| !self.ir.ty(e).is_scalar()) {
-            return Err(error("type-mismatch", span, "bounds of a range must be scalars"));
+        if [Some(start), step, Some(stop)]
+            .into_iter()
+            .flatten()
+            .any(|e| !self.ir.ty(e).is_scalar())
+        {
+            return Err(error(
+                "type-mismatch",
+                span,
+                "bounds of a range must be scalars",
+            ));
         }
         if let Base::Enum(_) | Base::Boolean = base {
             return self.literal_range(start, stop, base, span);
         }
         if !base.is_numeric() {
-            return Err(error("type-mismatch", span, format!("a range cannot be made of `{}`", self.type_text_of(start))));
+            return Err(error(
+                "type-mismatch",
+                span,
+                format!("a range cannot be made of `{}`", self.type_text_of(start)),
+            ));
         }
         let dim = self.range_dim(start, step, stop);
         if dim == Dim::Unknown {
@@ -644,10 +909,19 @@ impl<'a> Flattener<'a> {
     }
 
     /// `E.a:E.b`, `false:true`: the literals in order.
-    fn literal_range(&mut self, start: ExprId, stop: ExprId, base: Base, span: Span) -> Res<ExprId> {
+    fn literal_range(
+        &mut self,
+        start: ExprId,
+        stop: ExprId,
+        base: Base,
+        span: Span,
+    ) -> Res<ExprId> {
         let bounds = [start, stop].map(|e| self.try_const(e).and_then(|v| v.as_i64()));
         let [Some(a), Some(b)] = bounds else {
-            return Err(super::unsupported(span, "a range of enumeration values that are not constant"));
+            return Err(super::unsupported(
+                span,
+                "a range of enumeration values that are not constant",
+            ));
         };
         let mut items = Vec::new();
         for k in a..=b {
@@ -679,8 +953,12 @@ impl<'a> Flattener<'a> {
             None => self.try_const(e).and_then(|v| v.as_f64()),
         };
         // `1:n` with `n` a size of unknown value stays unknown; the order of questions avoids work in functions.
-        let Some(b) = bound(stop) else { return Dim::Unknown };
-        let Some(a) = bound(start) else { return Dim::Unknown };
+        let Some(b) = bound(stop) else {
+            return Dim::Unknown;
+        };
+        let Some(a) = bound(start) else {
+            return Dim::Unknown;
+        };
         let s = match step {
             None => 1.0,
             Some(s) => match bound(s) {

@@ -24,12 +24,21 @@ fn products_follow_the_dimensions() {
 
 #[test]
 fn operands_that_do_not_fit_are_errors() {
-    check_error("model M Real x = {1, 2} + {1, 2, 3}; end M;", "array-size-mismatch");
+    check_error(
+        "model M Real x = {1, 2} + {1, 2, 3}; end M;",
+        "array-size-mismatch",
+    );
     check_error("model M Real x[2] = {1, 2} + 1; end M;", "type-mismatch");
     check_error("model M Boolean b = 1 and true; end M;", "type-mismatch");
-    check_error("model M Real x = if 1 then 2 else 3; end M;", "type-mismatch");
+    check_error(
+        "model M Real x = if 1 then 2 else 3; end M;",
+        "type-mismatch",
+    );
     check_error("model M Real x = {1, \"a\"}[1]; end M;", "");
-    check_error("model M Real v[3]; equation v = {1, 2, 3}; v[4] = 1; end M;", "index-out-of-range");
+    check_error(
+        "model M Real v[3]; equation v = {1, 2, 3}; v[4] = 1; end M;",
+        "index-out-of-range",
+    );
     check_error("model M Real x = y; end M;", "unknown-name");
     check_error("model M Real x = sinus(1); end M;", "unknown-name");
 }
@@ -99,7 +108,11 @@ fn defaults_depend_on_other_inputs_also_in_vectorised_calls() {
 
 #[test]
 fn wrong_arguments_are_errors() {
-    let with = |call: &str| format!("function f input Real u; input Integer k = 1; output Real y; algorithm y := u*k; end f; model M Real x = {call}; end M;");
+    let with = |call: &str| {
+        format!(
+            "function f input Real u; input Integer k = 1; output Real y; algorithm y := u*k; end f; model M Real x = {call}; end M;"
+        )
+    };
     check_error(&with("f()"), "wrong-argument");
     check_error(&with("f(1, 2, 3)"), "wrong-argument");
     check_error(&with("f(1, u = 2)"), "wrong-argument");
@@ -179,13 +192,22 @@ fn a_condition_on_parameters_chooses_between_sizes() {
          v[2] = time
          x = 7",
     );
-    check_error("model M Real v[2] = if time > 1 then {1, 2} else {1}; end M;", "type-mismatch");
+    check_error(
+        "model M Real v[2] = if time > 1 then {1, 2} else {1}; end M;",
+        "type-mismatch",
+    );
 }
 
 #[test]
 fn a_size_may_ask_for_another_size_of_the_same_array() {
-    check("model M parameter Real a[:, size(a, 1)] = [1, 2; 3, 4]; Real x = a[2, 1]*time; end M;", "x = (a[2,1] * time)");
-    check_error("model M Real a[size(b, 1)]; Real b[size(a, 1)]; end M;", "cyclic-parameters");
+    check(
+        "model M parameter Real a[:, size(a, 1)] = [1, 2; 3, 4]; Real x = a[2, 1]*time; end M;",
+        "x = (a[2,1] * time)",
+    );
+    check_error(
+        "model M Real a[size(b, 1)]; Real b[size(a, 1)]; end M;",
+        "cyclic-parameters",
+    );
 }
 
 #[test]
@@ -201,10 +223,16 @@ fn functions_are_arguments() {
 
 #[test]
 fn names_of_the_language_may_be_global() {
-    check("package P function sin input Real u; output Real y; algorithm y := 2*.sin(u); end sin; end P; model M Real x = P.sin(time); end M;", "x = (2 * sin(time))");
+    check(
+        "package P function sin input Real u; output Real y; algorithm y := 2*.sin(u); end sin; end P; model M Real x = P.sin(time); end M;",
+        "x = (2 * sin(time))",
+    );
 }
 
 #[test]
 fn partial_functions_cannot_be_called() {
-    check_error("partial function F input Real u; output Real y; end F; model M Real x = F(1); end M;", "partial-class");
+    check_error(
+        "partial function F input Real u; output Real y; end F; model M Real x = F(1); end M;",
+        "partial-class",
+    );
 }

@@ -7,7 +7,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Codes whose cause is not a model text: files, options, limits of size and time.
-const WITHOUT_EXAMPLE: &[&str] = &["file-not-found", "file-too-large", "not-utf8", "wrong-option", "wall-clock"];
+const WITHOUT_EXAMPLE: &[&str] = &[
+    "file-not-found",
+    "file-too-large",
+    "not-utf8",
+    "wrong-option",
+    "wall-clock",
+];
 
 /// Bound on one run of an example.
 const WALL_SECONDS_MAX: f64 = 20.0;
@@ -17,7 +23,15 @@ fn pages() -> Vec<(String, PathBuf)> {
         .expect("the folder exists")
         .map(|entry| entry.expect("the folder can be read").path())
         .filter(|path| path.extension().is_some_and(|e| e == "md"))
-        .map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path))
+        .map(|path| {
+            (
+                path.file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned(),
+                path,
+            )
+        })
         .filter(|(code, _)| code != "README")
         .collect();
     pages.sort();
@@ -54,7 +68,10 @@ fn all(diagnostics: &Diagnostics) -> BTreeSet<&'static str> {
 fn error_codes(error: &Error) -> BTreeSet<&'static str> {
     match error {
         Error::Model(diagnostics) => all(diagnostics),
-        Error::Run(diagnostics, run) => all(diagnostics).into_iter().chain(all(&run.warnings)).collect(),
+        Error::Run(diagnostics, run) => all(diagnostics)
+            .into_iter()
+            .chain(all(&run.warnings))
+            .collect(),
         Error::Usage(message) => panic!("{message}"),
     }
 }

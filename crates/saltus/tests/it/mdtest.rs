@@ -8,7 +8,7 @@
 //! - `// FIXME wrong error: [code]`: the compiler gives this message today although the model is right.
 //!
 //! A fenced block `flat` after it is the printed flat model, a block `result` has lines `variable at time = value`, which are checked
-//! in a run (`// FIXME is value` after one: what the compiler gives today). The class under test is the last top-level class of the block.
+//! in a run (`// FIXME is value` after one: what the compiler gives today); a block `text` is prose. The class under test is the last top-level class of the block.
 
 use saltus::{Diagnostics, Error, Severity, Workspace};
 use std::collections::BTreeSet;
@@ -46,9 +46,12 @@ struct Block {
 
 /// The cases of a Markdown file.
 pub(crate) fn cases(file: &Path) -> Vec<Case> {
-    let text =
-        std::fs::read_to_string(file).unwrap_or_else(|e| panic!("cannot read {}: {e}", file.display()));
-    let shown = file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let text = std::fs::read_to_string(file)
+        .unwrap_or_else(|e| panic!("cannot read {}: {e}", file.display()));
+    let shown = file
+        .file_name()
+        .map(|n| n.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
     let mut cases: Vec<Case> = Vec::new();
     let mut heading = String::new();
@@ -57,15 +60,23 @@ pub(crate) fn cases(file: &Path) -> Vec<Case> {
         let line = lines[at];
         at += 1;
         if let Some(title) = line.strip_prefix('#') {
-            title.trim_start_matches('#').trim().clone_into(&mut heading);
+            title
+                .trim_start_matches('#')
+                .trim()
+                .clone_into(&mut heading);
         }
-        let Some(kind) = line.strip_prefix("```") else { continue };
+        let Some(kind) = line.strip_prefix("```") else {
+            continue;
+        };
         let start = at;
         while at < lines.len() && lines[at] != "```" {
             at += 1;
         }
         assert!(at < lines.len(), "{shown}:{start}: the block is not closed");
-        let block = Block { text: lines[start..at].join("\n"), lines: start..at };
+        let block = Block {
+            text: lines[start..at].join("\n"),
+            lines: start..at,
+        };
         at += 1;
         match (kind, cases.last_mut()) {
             ("modelica", _) => cases.push(Case {
@@ -76,6 +87,7 @@ pub(crate) fn cases(file: &Path) -> Vec<Case> {
             }),
             ("flat", Some(case)) if case.flat.is_none() => case.flat = Some(block),
             ("result", Some(case)) if case.result.is_none() => case.result = Some(block),
+            ("text", _) => {}
             (kind, _) => panic!("{shown}:{start}: unexpected block `{kind}`"),
         }
     }
@@ -104,11 +116,22 @@ fn expected(text: &str) -> Expected {
                 Some("FIXME warning") => (true, "warning"),
                 _ => continue,
             };
-            let codes: Vec<&str> =
-                comment.split('[').skip(1).filter_map(|rest| rest.split(']').next()).collect();
+            let codes: Vec<&str> = comment
+                .split('[')
+                .skip(1)
+                .filter_map(|rest| rest.split(']').next())
+                .collect();
             assert!(!codes.is_empty(), "no [code] in `{line}`");
-            let set = if missing { &mut out.missing } else { &mut out.messages };
-            set.extend(codes.into_iter().map(|code| (number, kind, code.to_owned())));
+            let set = if missing {
+                &mut out.missing
+            } else {
+                &mut out.messages
+            };
+            set.extend(
+                codes
+                    .into_iter()
+                    .map(|code| (number, kind, code.to_owned())),
+            );
         }
     }
     out
@@ -131,7 +154,7 @@ fn seen(diagnostics: &Diagnostics) -> BTreeSet<Seen> {
 
 /// Name of the last top-level class; `M` where the text cannot be read.
 pub(crate) fn class_of(text: &str) -> String {
-    let file = saltus_syntax::SourceMap::default().add("case.mo".into(), text.to_owned());
+    let file = saltus_syntax::SourceMap::default().add("case.mo".to_owned(), text.to_owned());
     let parsed = saltus_syntax::parse(file, text);
     let within = match &parsed.definition.within {
         Some(Some(path)) => path.parts.iter().map(|p| format!("{}.", p.name)).collect(),
@@ -143,7 +166,7 @@ pub(crate) fn class_of(text: &str) -> String {
     }
 }
 
-/// Everything that is said about the text on the way to a structured system, and the flat model if there is one.
+/// Everything that is said about the text on the way to a compiled model, and the flat model if there is one.
 pub(crate) fn diagnose(text: &str) -> (Option<String>, Diagnostics) {
     let mut workspace = Workspace::new();
     workspace.add_source("case.mo", text);
@@ -152,8 +175,8 @@ pub(crate) fn diagnose(text: &str) -> (Option<String>, Diagnostics) {
         Ok(flat) => saltus_ir::print::print_flat(&flat.model),
         Err(error) => return (None, model_error(error)),
     };
-    match workspace.structure(&class) {
-        Ok((_, warnings, _)) => (Some(flat), warnings),
+    match workspace.compile(&class) {
+        Ok(compiled) => (Some(flat), compiled.warnings),
         Err(error) => (Some(flat), model_error(error)),
     }
 }
@@ -204,7 +227,12 @@ pub(crate) fn check_file(file: &Path) {
     if !blessed.is_empty() {
         write_blocks(file, blessed);
     }
-    assert!(n_failed == 0, "{n_failed} of {} cases of {} failed\n{failures}", cases.len(), file.display());
+    assert!(
+        n_failed == 0,
+        "{n_failed} of {} cases of {} failed\n{failures}",
+        cases.len(),
+        file.display()
+    );
 }
 
 /// Compares messages and results; gives the flat model back for comparison.
@@ -214,15 +242,26 @@ fn check_case(case: &Case) -> Result<Option<String>, String> {
     let seen = seen(&diagnostics);
     let mut problem = String::new();
     for (line, kind, code) in expected.messages.difference(&seen) {
-        let _ = writeln!(problem, "expected but not given:  line {line}: {kind} [{code}]");
+        let _ = writeln!(
+            problem,
+            "expected but not given:  line {line}: {kind} [{code}]"
+        );
     }
     for (line, kind, code) in seen.difference(&expected.messages) {
         let fixed = expected.missing.contains(&(*line, kind, code.clone()));
-        let what = if fixed { "given now, remove the FIXME" } else { "given but not expected" };
+        let what = if fixed {
+            "given now, remove the FIXME"
+        } else {
+            "given but not expected"
+        };
         let _ = writeln!(problem, "{what}:  line {line}: {kind} [{code}]");
     }
     if !problem.is_empty() {
-        let _ = writeln!(problem, "in\n{}\nmessages\n{diagnostics}", numbered(&case.text));
+        let _ = writeln!(
+            problem,
+            "in\n{}\nmessages\n{diagnostics}",
+            numbered(&case.text)
+        );
         return Err(problem);
     }
     if diagnostics.has_errors() {
@@ -242,7 +281,10 @@ fn check_case(case: &Case) -> Result<Option<String>, String> {
 }
 
 fn numbered(text: &str) -> String {
-    text.lines().zip(1..).map(|(line, n)| format!("{n:3} | {line}\n")).collect()
+    text.lines()
+        .zip(1..)
+        .map(|(line, n)| format!("{n:3} | {line}\n"))
+        .collect()
 }
 
 /// `variable at time = value`
@@ -265,18 +307,27 @@ fn check_result(text: &str, result: &str) -> Result<(), String> {
     let lines: Vec<(&str, f64, f64)> = result
         .lines()
         .filter(|l| !l.trim().is_empty())
-        .map(|l| result_line(l).ok_or_else(|| format!("not of the form `variable at time = value`: {l}\n")))
+        .map(|l| {
+            result_line(l)
+                .ok_or_else(|| format!("not of the form `variable at time = value`: {l}\n"))
+        })
         .collect::<Result<_, _>>()?;
     let stop = lines.iter().map(|(_, time, _)| *time).fold(0.0, f64::max);
     let stop = if stop > 0.0 { stop } else { 1.0 };
     let mut workspace = Workspace::new();
     workspace.add_source("case.mo", text);
-    let compiled = workspace.compile(&class_of(text)).map_err(|e| format!("{e}\n"))?;
+    let compiled = workspace
+        .compile(&class_of(text))
+        .map_err(|e| format!("{e}\n"))?;
     let run = compiled
         .experiment()
         .stop_time(stop)
         .tolerance(RUN_TOLERANCE)
-        .intervals(crate::models::intervals_that_hit(0.0, stop, lines.iter().map(|(_, time, _)| *time)))
+        .intervals(crate::models::intervals_that_hit(
+            0.0,
+            stop,
+            lines.iter().map(|(_, time, _)| *time),
+        ))
         .simulate()
         .map_err(|e| format!("{e}\n"))?;
     let mut problem = String::new();
@@ -291,16 +342,32 @@ fn check_result(text: &str, result: &str) -> Result<(), String> {
             }
         }
     }
-    if problem.is_empty() { Ok(()) } else { Err(problem) }
+    if problem.is_empty() {
+        Ok(())
+    } else {
+        Err(problem)
+    }
 }
 
 /// The two texts line by line, common start and end left out.
 fn difference(expected: &str, got: &str) -> String {
-    let (a, b): (Vec<&str>, Vec<&str>) = (expected.trim().lines().collect(), got.trim().lines().collect());
+    let (a, b): (Vec<&str>, Vec<&str>) = (
+        expected.trim().lines().collect(),
+        got.trim().lines().collect(),
+    );
     let same_start = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let room = a.len().min(b.len()) - same_start;
-    let same_end = a.iter().rev().zip(b.iter().rev()).take(room).take_while(|(x, y)| x == y).count();
-    let mut out = format!("the flat model differs from line {} on (SALTUS_BLESS=1 accepts it)\n", same_start + 1);
+    let same_end = a
+        .iter()
+        .rev()
+        .zip(b.iter().rev())
+        .take(room)
+        .take_while(|(x, y)| x == y)
+        .count();
+    let mut out = format!(
+        "the flat model differs from line {} on (SALTUS_BLESS=1 accepts it)\n",
+        same_start + 1
+    );
     for line in &a[same_start..a.len() - same_end] {
         let _ = writeln!(out, "- {line}");
     }
@@ -317,5 +384,6 @@ fn write_blocks(file: &Path, mut blocks: Vec<(std::ops::Range<usize>, String)>) 
     for (range, flat) in blocks {
         lines.splice(range, flat.trim_end().lines().map(str::to_owned));
     }
-    std::fs::write(file, lines.join("\n") + "\n").expect("the repository can be written when blessing");
+    std::fs::write(file, lines.join("\n") + "\n")
+        .expect("the repository can be written when blessing");
 }

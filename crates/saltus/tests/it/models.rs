@@ -95,30 +95,47 @@ fn every_model_folder_is_tested() {
 fn check(folder: &Path) {
     let read = |name: &str| {
         let file = folder.join(name);
-        std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("cannot read {}: {e}", file.display()))
+        std::fs::read_to_string(&file)
+            .unwrap_or_else(|e| panic!("cannot read {}: {e}", file.display()))
     };
     let expect = Expect::parse(&read("expect.toml"));
     let text = read("model.mo");
     let mut workspace = Workspace::new();
     workspace.add_source("model.mo", text.clone());
-    let compiled = workspace.compile(&class_of(&text)).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = workspace
+        .compile(&class_of(&text))
+        .unwrap_or_else(|e| panic!("{e}"));
     let mut experiment = compiled
         .experiment()
         .start_time(expect.start_time)
         .stop_time(expect.stop_time)
         .tolerance(expect.tolerance);
-    let times = expect.values.iter().flat_map(|(_, points)| points.iter().map(|[time, _]| *time));
-    experiment = experiment.intervals(intervals_that_hit(expect.start_time, expect.stop_time, times));
+    let times = expect
+        .values
+        .iter()
+        .flat_map(|(_, points)| points.iter().map(|[time, _]| *time));
+    experiment = experiment.intervals(intervals_that_hit(
+        expect.start_time,
+        expect.stop_time,
+        times,
+    ));
     let mut problem = String::new();
     let run = match (experiment.simulate(), &expect.fails) {
         (Ok(run), None) => run,
-        (Ok(run), Some((code, _))) => panic!("expected [{code}], but the run came to {}", run.time_reached),
+        (Ok(run), Some((code, _))) => panic!(
+            "expected [{code}], but the run came to {}",
+            run.time_reached
+        ),
         (Err(Error::Run(diagnostics, run)), Some((code, time))) => {
             if diagnostics.error_codes() != [code.as_str()] {
                 let _ = writeln!(problem, "expected [{code}], got\n{diagnostics}");
             }
             if (run.time_reached - time).abs() > expect.event_tolerance {
-                let _ = writeln!(problem, "expected to fail at {time}, the result ends at {}", run.time_reached);
+                let _ = writeln!(
+                    problem,
+                    "expected to fail at {time}, the result ends at {}",
+                    run.time_reached
+                );
             }
             *run
         }
@@ -132,11 +149,21 @@ fn compare(expect: &Expect, run: &Run, problem: &mut String) {
     if let Some(n) = expect.states
         && run.statistics.states != n
     {
-        let _ = writeln!(problem, "expected {n} states, got {}", run.statistics.states);
+        let _ = writeln!(
+            problem,
+            "expected {n} states, got {}",
+            run.statistics.states
+        );
     }
     match (expect.ends_at, &run.terminated) {
         (Some(time), Some(_)) => {
-            compare_times("the end", &[time], &[run.time_reached], expect.event_tolerance, problem);
+            compare_times(
+                "the end",
+                &[time],
+                &[run.time_reached],
+                expect.event_tolerance,
+                problem,
+            );
         }
         (Some(time), None) => {
             let _ = writeln!(problem, "expected `terminate` at {time}");
@@ -146,7 +173,11 @@ fn compare(expect: &Expect, run: &Run, problem: &mut String) {
         }
         (None, None) => {}
     }
-    let happened = || run.events().iter().filter(|e| matches!(e.kind, EventKind::Time | EventKind::State));
+    let happened = || {
+        run.events()
+            .iter()
+            .filter(|e| matches!(e.kind, EventKind::Time | EventKind::State))
+    };
     let times: Vec<f64> = happened().map(|e| e.time).collect();
     if let Some(expected) = &expect.event_times {
         compare_times("events", expected, &times, expect.event_tolerance, problem);
@@ -154,22 +185,36 @@ fn compare(expect: &Expect, run: &Run, problem: &mut String) {
     if let Some(n) = expect.events
         && times.len() != n
     {
-        let _ = writeln!(problem, "expected {n} events, got {}: {times:?}", times.len());
+        let _ = writeln!(
+            problem,
+            "expected {n} events, got {}: {times:?}",
+            times.len()
+        );
     }
     for (name, expected) in &expect.changes {
         let got: Vec<f64> = happened()
             .filter(|e| e.changed.iter().any(|change| change.variable == *name))
             .map(|e| e.time)
             .collect();
-        compare_times(&format!("jumps of `{name}`"), expected, &got, expect.event_tolerance, problem);
+        compare_times(
+            &format!("jumps of `{name}`"),
+            expected,
+            &got,
+            expect.event_tolerance,
+            problem,
+        );
     }
     for (name, points) in &expect.values {
         for [time, value] in points {
             match run.at(name, *time) {
-                Ok(got) if (got - value).abs() <= expect.value_tolerance * value.abs().max(1.0) => {}
+                Ok(got) if (got - value).abs() <= expect.value_tolerance * value.abs().max(1.0) => {
+                }
                 Ok(got) => {
                     let off = (got - value).abs();
-                    let _ = writeln!(problem, "{name} at {time}: expected {value}, got {got} ({off:.1e} off)");
+                    let _ = writeln!(
+                        problem,
+                        "{name} at {time}: expected {value}, got {got} ({off:.1e} off)"
+                    );
                 }
                 Err(error) => {
                     let _ = writeln!(problem, "{name} at {time}: {error}");
@@ -181,12 +226,22 @@ fn compare(expect: &Expect, run: &Run, problem: &mut String) {
 
 fn compare_times(what: &str, expected: &[f64], got: &[f64], tolerance: f64, problem: &mut String) {
     if expected.len() != got.len() {
-        let _ = writeln!(problem, "{what}: expected {} times {expected:?}\n  got {} {got:?}", expected.len(), got.len());
+        let _ = writeln!(
+            problem,
+            "{what}: expected {} times {expected:?}\n  got {} {got:?}",
+            expected.len(),
+            got.len()
+        );
         return;
     }
     for (n, (e, g)) in expected.iter().zip(got).enumerate() {
         if (e - g).abs() > tolerance {
-            let _ = writeln!(problem, "{what}: number {} expected at {e}, got {g} ({:.1e} off)", n + 1, (e - g).abs());
+            let _ = writeln!(
+                problem,
+                "{what}: number {} expected at {e}, got {g} ({:.1e} off)",
+                n + 1,
+                (e - g).abs()
+            );
         }
     }
 }
@@ -203,7 +258,9 @@ pub(crate) fn intervals_that_hit(start: f64, stop: f64, times: impl Iterator<Ite
             (row - row.round()).abs() < GRID_TOLERANCE
         })
     };
-    (100..INTERVALS_MAX).find(hits).expect("the times of a test lie on a common grid")
+    (100..INTERVALS_MAX)
+        .find(hits)
+        .expect("the times of a test lie on a common grid")
 }
 
 /// What `expect.toml` says.
@@ -230,16 +287,23 @@ impl Expect {
         let mut expect = Expect::default();
         let (mut fails, mut fails_at) = (None, None);
         let mut table = String::new();
-        let mut lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        let mut lines = text
+            .lines()
+            .map(|line| line.split('#').next().unwrap_or_default().trim());
         while let Some(line) = lines.next() {
             if line.is_empty() {
                 continue;
             }
-            if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            if let Some(name) = line
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'))
+            {
                 name.clone_into(&mut table);
                 continue;
             }
-            let Some((key, value)) = line.split_once(" = ") else { panic!("expect.toml: not understood: {line}") };
+            let Some((key, value)) = line.split_once(" = ") else {
+                panic!("expect.toml: not understood: {line}")
+            };
             let key = key.trim().trim_matches('"');
             let mut value = value.trim().to_owned();
             while value.matches('[').count() > value.matches(']').count() {
@@ -263,26 +327,39 @@ impl Expect {
             }
         }
         expect.fails = fails.zip(fails_at);
-        assert!(expect.stop_time > expect.start_time && expect.tolerance > 0.0, "expect.toml: stop_time and tolerance are needed");
+        assert!(
+            expect.stop_time > expect.start_time && expect.tolerance > 0.0,
+            "expect.toml: stop_time and tolerance are needed"
+        );
         expect
     }
 }
 
 fn number(text: &str) -> f64 {
-    text.trim().parse().unwrap_or_else(|_| panic!("expect.toml: not a number: {text}"))
+    text.trim()
+        .parse()
+        .unwrap_or_else(|_| panic!("expect.toml: not a number: {text}"))
 }
 
 fn count(text: &str) -> usize {
-    text.parse().unwrap_or_else(|_| panic!("expect.toml: not a count: {text}"))
+    text.parse()
+        .unwrap_or_else(|_| panic!("expect.toml: not a count: {text}"))
 }
 
 fn numbers(text: &str) -> Vec<f64> {
-    text.replace(['[', ']'], "").split(',').filter(|part| !part.trim().is_empty()).map(number).collect()
+    text.replace(['[', ']'], "")
+        .split(',')
+        .filter(|part| !part.trim().is_empty())
+        .map(number)
+        .collect()
 }
 
 fn pairs(text: &str) -> Vec<[f64; 2]> {
     let flat = numbers(text);
     let (pairs, rest) = flat.as_chunks::<2>();
-    assert!(rest.is_empty(), "expect.toml: pairs of time and value are expected: {text}");
+    assert!(
+        rest.is_empty(),
+        "expect.toml: pairs of time and value are expected: {text}"
+    );
     pairs.to_vec()
 }

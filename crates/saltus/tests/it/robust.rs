@@ -17,7 +17,9 @@ fn bounded<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     });
     match receiver.recv_timeout(SECONDS_MAX) {
         Ok(value) => value,
-        Err(mpsc::RecvTimeoutError::Timeout) => panic!("no answer within {} s", SECONDS_MAX.as_secs()),
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            panic!("no answer within {} s", SECONDS_MAX.as_secs())
+        }
         Err(mpsc::RecvTimeoutError::Disconnected) => {
             std::panic::resume_unwind(worker.join().expect_err("the worker sent nothing"))
         }
@@ -40,10 +42,12 @@ fn load(name: &str, bytes: &[u8]) -> Result<String, Vec<&'static str>> {
     let loaded = bounded({
         let file = file.clone();
         move || {
-            Workspace::new().load_file(&file).map_err(|error| match error {
-                Error::Model(diagnostics) => diagnostics.error_codes(),
-                other => panic!("{other}"),
-            })
+            Workspace::new()
+                .load_file(&file)
+                .map_err(|error| match error {
+                    Error::Model(diagnostics) => diagnostics.error_codes(),
+                    other => panic!("{other}"),
+                })
         }
     });
     std::fs::remove_file(&file).expect("it was written above");
@@ -56,24 +60,37 @@ fn temporary(name: &str) -> PathBuf {
 
 #[test]
 fn binary_data_is_not_text() {
-    let bytes: Vec<u8> = (0..100_000u32).map(|k| (k.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let bytes: Vec<u8> = (0..100_000u32)
+        .map(|k| (k.wrapping_mul(2_654_435_761) >> 24) as u8)
+        .collect();
     assert_eq!(load("binary.mo", &bytes), Err(vec!["not-utf8"]));
 }
 
 #[test]
 fn text_that_is_not_utf8_says_so() {
-    assert_eq!(load("latin1.mo", b"model M\n  Real x = 1 \"gr\xfc\xdfe\";\nend M;\n"), Err(vec!["not-utf8"]));
+    assert_eq!(
+        load(
+            "latin1.mo",
+            b"model M\n  Real x = 1 \"gr\xfc\xdfe\";\nend M;\n"
+        ),
+        Err(vec!["not-utf8"])
+    );
 }
 
 #[test]
 fn an_empty_file_has_no_class() {
     assert_eq!(load("empty.mo", b""), Err(vec!["unknown-class"]));
-    assert_eq!(load("blank.mo", b" \n // nothing\n"), Err(vec!["unknown-class"]));
+    assert_eq!(
+        load("blank.mo", b" \n // nothing\n"),
+        Err(vec!["unknown-class"])
+    );
 }
 
 #[test]
 fn a_missing_file_is_named() {
-    let error = Workspace::new().load_file("no/such/file.mo").expect_err("it does not exist");
+    let error = Workspace::new()
+        .load_file("no/such/file.mo")
+        .expect_err("it does not exist");
     assert!(error.to_string().contains("no/such/file.mo"), "{error}");
 }
 
@@ -85,7 +102,11 @@ fn control_characters_are_errors() {
 
 #[test]
 fn ten_thousand_parentheses() {
-    let text = format!("model M\n  Real x = {}1{};\nend M;\n", "(".repeat(10_000), ")".repeat(10_000));
+    let text = format!(
+        "model M\n  Real x = {}1{};\nend M;\n",
+        "(".repeat(10_000),
+        ")".repeat(10_000)
+    );
     assert_eq!(codes(text), ["nesting-too-deep"]);
 }
 
@@ -97,7 +118,11 @@ fn ten_thousand_open_parentheses() {
 
 #[test]
 fn ten_thousand_nested_arrays() {
-    let text = format!("model M\n  Real x = {}1{};\nend M;\n", "{".repeat(10_000), "}".repeat(10_000));
+    let text = format!(
+        "model M\n  Real x = {}1{};\nend M;\n",
+        "{".repeat(10_000),
+        "}".repeat(10_000)
+    );
     assert_eq!(codes(text), ["nesting-too-deep"]);
 }
 
@@ -120,34 +145,52 @@ fn ten_thousand_nested_classes() {
 /// A long sum is not deep for the user: it must compile.
 #[test]
 fn a_sum_of_ten_thousand_terms() {
-    let text = format!("model M\n  Real x = time{};\nend M;\n", " + 1".repeat(10_000));
+    let text = format!(
+        "model M\n  Real x = time{};\nend M;\n",
+        " + 1".repeat(10_000)
+    );
     assert_eq!(codes(text), Vec::<&str>::new());
 }
 
 #[test]
 fn recursive_extends() {
-    assert_eq!(codes("model A extends B; end A; model B extends C; end B; model C extends A; end C;"), ["recursive-extends"]);
+    assert_eq!(
+        codes("model A extends B; end A; model B extends C; end B; model C extends A; end C;"),
+        ["recursive-extends"]
+    );
 }
 
 #[test]
 fn recursive_short_classes() {
-    assert_eq!(codes("model A = B; model B = A; model M A a; end M;"), ["recursive-extends"]);
+    assert_eq!(
+        codes("model A = B; model B = A; model M A a; end M;"),
+        ["recursive-extends"]
+    );
 }
 
 #[test]
 fn a_component_of_its_own_class() {
-    assert_eq!(codes("model M Real x = 1; M m; end M;"), ["recursive-instance"]);
+    assert_eq!(
+        codes("model M Real x = 1; M m; end M;"),
+        ["recursive-instance"]
+    );
 }
 
 #[test]
 fn components_that_contain_each_other() {
-    assert_eq!(codes("model A M b; end A; model M A a; end M;"), ["recursive-instance"]);
+    assert_eq!(
+        codes("model A M b; end A; model M A a; end M;"),
+        ["recursive-instance"]
+    );
 }
 
 /// Grows like 2^n without a bound on the number of instances.
 #[test]
 fn components_that_contain_two_of_themselves() {
-    assert_eq!(codes("model M Real x = 1; M a; M b; end M;"), ["recursive-instance"]);
+    assert_eq!(
+        codes("model M Real x = 1; M a; M b; end M;"),
+        ["recursive-instance"]
+    );
 }
 
 #[test]
@@ -158,7 +201,10 @@ fn a_very_large_array() {
 
 #[test]
 fn a_constant_that_needs_itself() {
-    assert_eq!(codes("model M constant Integer n = n; Real x[n]; end M;"), ["cyclic-parameters"]);
+    assert_eq!(
+        codes("model M constant Integer n = n; Real x[n]; end M;"),
+        ["cyclic-parameters"]
+    );
 }
 
 #[test]
@@ -181,19 +227,25 @@ fn a_function_that_calls_itself_for_ever() {
 
 #[test]
 fn an_import_of_itself() {
-    let codes = codes("package P import P.P; model A Real x = 1; end A; end P; model M P.A a; end M;");
+    let codes =
+        codes("package P import P.P; model A Real x = 1; end A; end P; model M P.A a; end M;");
     assert_eq!(codes, Vec::<&str>::new());
 }
 
 #[test]
 fn a_long_line_is_no_problem() {
-    let text = format!("model M Real x = 1 \"{}\"; Real y = z; end M;", "long ".repeat(200_000));
+    let text = format!(
+        "model M Real x = 1 \"{}\"; Real y = z; end M;",
+        "long ".repeat(200_000)
+    );
     assert_eq!(codes(text), ["unknown-name"]);
 }
 
 #[test]
 fn many_errors_are_all_bounded() {
-    let text: String = (0..5_000).map(|k| format!("  Real x{k} = unknown{k};\n")).collect();
+    let text: String = (0..5_000)
+        .map(|k| format!("  Real x{k} = unknown{k};\n"))
+        .collect();
     let codes = codes(format!("model M\n{text}end M;\n"));
     assert_eq!(codes, ["unknown-name"]);
 }

@@ -36,7 +36,13 @@ chapters! {
 fn every_chapter_file_is_tested() {
     let mut files: Vec<String> = std::fs::read_dir(root().join("spec"))
         .expect("the folder exists")
-        .map(|entry| entry.expect("the folder can be read").file_name().to_string_lossy().into_owned())
+        .map(|entry| {
+            entry
+                .expect("the folder can be read")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
         .filter(|name| name.ends_with(".md") && name != "README.md")
         .collect();
     files.sort();
@@ -45,8 +51,18 @@ fn every_chapter_file_is_tested() {
 
 #[test]
 fn there_are_enough_cases_and_half_of_them_are_errors() {
-    let cases: Vec<_> = FILES.iter().flat_map(|file| crate::mdtest::cases(&root().join("spec").join(file))).collect();
-    let n_errors = cases.iter().filter(|case| case.text.contains("error: [")).count();
+    let cases: Vec<_> = FILES
+        .iter()
+        .flat_map(|file| crate::mdtest::cases(&root().join("spec").join(file)))
+        .collect();
+    let n_errors = cases
+        .iter()
+        .filter(|case| case.text.contains("error: ["))
+        .count();
     assert!(cases.len() >= 160, "{} cases", cases.len());
-    assert!(2 * n_errors >= cases.len(), "{n_errors} of {} cases are errors", cases.len());
+    assert!(
+        2 * n_errors >= cases.len(),
+        "{n_errors} of {} cases are errors",
+        cases.len()
+    );
 }
