@@ -114,11 +114,11 @@ impl<'a> Flattener<'a> {
         self.graph_solved = true;
         self.deferred_equations();
         self.stop_if_failed()?;
-        self.connection_equations()?;
-        self.stop_if_failed()?;
-        // Members that connecting added are components too.
+        // Members that connecting added are components too. Bindings become equations before streams are replaced in all of them.
         let order = self.instantiate_all(top);
         self.finish_variables(top, &order);
+        self.stop_if_failed()?;
+        self.connection_equations()?;
         self.stop_if_failed()?;
         self.fold_parameters();
         let mut model = self.build(top);
