@@ -95,7 +95,7 @@ impl Options {
             return Err(OptionError::Output(self.output));
         }
         match self.step_size_max {
-            Some(size) if !(size > 0.0) => Err(OptionError::StepSizeMax(size)),
+            Some(size) if size.is_nan() || size <= 0.0 => Err(OptionError::StepSizeMax(size)),
             _ => Ok(()),
         }
     }

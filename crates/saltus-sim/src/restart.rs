@@ -86,8 +86,9 @@ fn trial<S: System>(
     at(t + h, &along(h, &dx_half), None, &mut r_long)?;
     let now = |i: usize| rules[i].holds(r[i]);
     let at_zero = |i: usize| r[i] == 0.0 || causes.contains(&i);
-    let leaving: Vec<usize> =
-        (0..n).filter(|&i| at_zero(i) && rules[i].holds(r_long[i]) != now(i)).collect();
+    let leaving: Vec<usize> = (0..n)
+        .filter(|&i| at_zero(i) && rules[i].holds(r_long[i]) != now(i))
+        .collect();
     // The shortest step that takes one of them across.
     let mut ulps = 1.0;
     while !leaving.is_empty() && ulps <= RESTART_ULPS {

@@ -22,7 +22,9 @@ use crate::restart::{must_restart, settle};
 use crate::watch::Watch;
 use saltus_model::{Fault, Instance, Site, System, Values};
 use saltus_solve::roots::Change;
-use saltus_solve::scale::{CROSSING_NOISE_REL, nominal_magnitude, DENSE_EVENTS_ULPS, time_resolution};
+use saltus_solve::scale::{
+    CROSSING_NOISE_REL, DENSE_EVENTS_ULPS, nominal_magnitude, time_resolution,
+};
 use saltus_solve::{
     Accuracy, Guess, Integrator, Isolation, Located, SolveError, StepError, StepLimits, Tolerances,
     first_crossing,
@@ -33,6 +35,7 @@ use std::sync::atomic::Ordering;
 const STEP_OF_SPAN_MAX: f64 = 0.1;
 
 /// Simulates a model. On failure the rows up to the last accepted step have been recorded.
+#[expect(clippy::result_large_err, reason = "made once per run")]
 pub fn simulate<I: Instance>(
     instance: &mut I,
     options: &Options,
@@ -135,10 +138,6 @@ struct Run<'a, I: Instance> {
 }
 
 impl<'a, I: Instance> Run<'a, I> {
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "called once, by `simulate`, with what it has just made"
-    )]
     fn new(
         instance: &'a mut I,
         options: &'a Options,
@@ -562,7 +561,9 @@ impl<'a, I: Instance> Run<'a, I> {
         self.row(RowKind::BeforeEvent);
         self.before.copy_from_slice(&self.values.v);
 
-        self.mode.driver.expect_flips(causes.iter().map(|cause| cause.relation));
+        self.mode
+            .driver
+            .expect_flips(causes.iter().map(|cause| cause.relation));
         let mut step = event_step(
             self.instance,
             &mut self.mode,
@@ -576,7 +577,14 @@ impl<'a, I: Instance> Run<'a, I> {
         self.last_event = t;
         let settled = if alone && self.motion_changed(&step) {
             let causes: Vec<usize> = causes.iter().map(|cause| cause.crossing).collect();
-            settle(self.instance, &mut self.mode, &mut self.values, self.tolerances, &causes, resolution)?
+            settle(
+                self.instance,
+                &mut self.mode,
+                &mut self.values,
+                self.tolerances,
+                &causes,
+                resolution,
+            )?
         } else {
             None
         };

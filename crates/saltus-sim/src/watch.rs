@@ -81,11 +81,16 @@ impl Watch {
         }
         for &(i, side) in crossings {
             let tiny = ZENO_ULPS * time_resolution(time, 0.0);
-            if self.suspect.is_some_and(|suspect| suspect.crossing == i && time - suspect.limit > tiny) {
+            if self
+                .suspect
+                .is_some_and(|suspect| suspect.crossing == i && time - suspect.limit > tiny)
+            {
                 self.suspect = None;
             }
             let history = &mut self.histories[i][usize::from(side > 0.0)];
-            let Some(last) = history.time.replace(time) else { continue };
+            let Some(last) = history.time.replace(time) else {
+                continue;
+            };
             let interval = time - last;
             if interval < history.interval || interval <= tiny {
                 history.streak += 1;
@@ -96,7 +101,12 @@ impl Watch {
             }
             history.interval = interval;
             if history.streak >= ZENO_STREAK && interval <= tiny {
-                self.suspect = Some(Suspect { crossing: i, limit: time, size: history.size, side });
+                self.suspect = Some(Suspect {
+                    crossing: i,
+                    limit: time,
+                    size: history.size,
+                    side,
+                });
             }
         }
         Ok(())

@@ -16,9 +16,7 @@ use crate::error::{MixedFailure, SolveError};
 pub use crate::newton::{Accuracy, Counters};
 use crate::newton::{BlockSolve, BlockWork, Solved};
 use crate::scale::{RELATION_BAND_REL, Tolerances};
-use saltus_model::{
-    BlockId, BlockInfo, ModelInfo, ScheduleKind, Section, Slot, System, Values,
-};
+use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Section, Slot, System, Values};
 
 /// Passes of a mixed block with all violated values changed at once.
 const PASSES_MAX: usize = 30;
@@ -434,7 +432,9 @@ impl<S: System> MixedSolve<'_, S> {
             .filter(|(_, near)| **near)
             .map(|(set, _)| set)
             .collect();
-        let flipped = |set: &&&[f64]| (0..n).any(|i| self.flipping.get(i) == Some(&true) && set[i] != start[i]);
+        let flipped = |set: &&&[f64]| {
+            (0..n).any(|i| self.flipping.get(i) == Some(&true) && set[i] != start[i])
+        };
         let Some(set) = sets.iter().find(flipped).or(sets.first()) else {
             return Ok(None);
         };

@@ -203,10 +203,20 @@ impl Integrator {
     }
 
     /// Takes one step to `time_end`, whatever size was planned; the usual error control applies.
-    pub fn step_whole<P: Problem>(&mut self, problem: &mut P, time_end: f64) -> Result<(), StepError> {
+    pub fn step_whole<P: Problem>(
+        &mut self,
+        problem: &mut P,
+        time_end: f64,
+    ) -> Result<(), StepError> {
         let size = time_end - self.time();
         on_method!(&mut self.method, m => m.set_step_size(size));
-        self.step(problem, StepLimits { time_end, step_size_max: size })
+        self.step(
+            problem,
+            StepLimits {
+                time_end,
+                step_size_max: size,
+            },
+        )
     }
 
     pub fn time(&self) -> f64 {

@@ -504,8 +504,8 @@ impl Radau {
                 self.w[1][i] += self.complex[i].re;
                 self.w[2][i] += self.complex[i].im;
                 let [w1, w2, w3] = [self.w[0][i], self.w[1][i], self.w[2][i]];
-                for s in 0..3 {
-                    self.z[s][i] = T[s][0] * w1 + T[s][1] * w2 + T[s][2] * w3;
+                for (z, row) in self.z.iter_mut().zip(&T) {
+                    z[i] = row[0] * w1 + row[1] * w2 + row[2] * w3;
                 }
             }
             if self.faccon * size <= self.newton_tolerance {

@@ -233,9 +233,9 @@ impl<F: CrossingFunctions> Search<'_, F> {
         let mut out = self.isolation.take(self.n);
         self.isolation.evaluations += 1;
         self.functions.evaluate(t, &mut out)?;
-        for i in 0..self.n {
-            if out[i].abs() <= self.isolation.noise[i] && !self.isolation.exact[i] {
-                out[i] = self.held(i, out[i]);
+        for (i, r) in out.iter_mut().enumerate() {
+            if r.abs() <= self.isolation.noise[i] && !self.isolation.exact[i] {
+                *r = self.held(i, *r);
             }
         }
         Ok(out)
@@ -246,7 +246,11 @@ impl<F: CrossingFunctions> Search<'_, F> {
         if self.isolation.noise[i] == 0.0 || !self.changed(i, r) {
             r
         } else if r == 0.0 {
-            if self.rules[i].rising == self.truth[i] { f64::MIN_POSITIVE } else { -f64::MIN_POSITIVE }
+            if self.rules[i].rising == self.truth[i] {
+                f64::MIN_POSITIVE
+            } else {
+                -f64::MIN_POSITIVE
+            }
         } else {
             -r
         }
@@ -256,7 +260,9 @@ impl<F: CrossingFunctions> Search<'_, F> {
     /// is on the other side right after, it changes at once.
     fn without_false_start(&self, mut a: Vec<f64>, m: &[f64], b: &[f64]) -> Vec<f64> {
         for i in 0..self.n {
-            if a[i].abs() <= self.isolation.noise[i] && !(self.changed(i, m[i]) && self.changed(i, b[i])) {
+            if a[i].abs() <= self.isolation.noise[i]
+                && !(self.changed(i, m[i]) && self.changed(i, b[i]))
+            {
                 a[i] = self.held(i, a[i]);
             }
         }
@@ -339,12 +345,11 @@ impl<F: CrossingFunctions> Search<'_, F> {
         (0..self.n).all(|i| {
             let low = a[i].min(m[i]).min(b[i]);
             let high = a[i].max(m[i]).max(b[i]);
-            !self.changed(i, a[i])
-                && !self.changed(i, m[i])
-                && !self.changed(i, b[i])
-                && !(self.functions.is_affine(i) && low != high)
-                && (low == high
-                    || low.abs().min(high.abs()) > FAR_FACTOR * (high - low) && low * high > 0.0)
+            let changed = [a[i], m[i], b[i]].into_iter().any(|r| self.changed(i, r));
+            let far = !self.functions.is_affine(i)
+                && low * high > 0.0
+                && low.abs().min(high.abs()) > FAR_FACTOR * (high - low);
+            !changed && (low == high || far)
         })
     }
 
@@ -402,11 +407,23 @@ impl<F: CrossingFunctions> Search<'_, F> {
         for i in 0..self.n {
             let band = COEFFICIENT_NOISE * EPS * self.isolation.scale[i];
             let inner = bernstein([a[i], quarters[0][i], m[i], quarters[1][i], b[i]]);
-            let nearest = inner[1..4].iter().chain([&m[i]]).fold(f64::INFINITY, |m: f64, v| m.min(v.abs()));
+            let nearest = inner[1..4]
+                .iter()
+                .chain([&m[i]])
+                .fold(f64::INFINITY, |m: f64, v| m.min(v.abs()));
             let constant = a[i] == m[i] && m[i] == b[i];
-            let known = |touch: &Touch| touch.index == i && (touch.t - t_m).abs() <= 1e-3 * self.width;
-            if nearest <= band && !constant && t_b > t_a && !self.isolation.touches.iter().any(known) {
-                self.isolation.touches.push(Touch { t: t_m, index: i, value: m[i] });
+            let known =
+                |touch: &Touch| touch.index == i && (touch.t - t_m).abs() <= 1e-3 * self.width;
+            if nearest <= band
+                && !constant
+                && t_b > t_a
+                && !self.isolation.touches.iter().any(known)
+            {
+                self.isolation.touches.push(Touch {
+                    t: t_m,
+                    index: i,
+                    value: m[i],
+                });
             }
         }
     }
@@ -437,7 +454,13 @@ impl<F: CrossingFunctions> Search<'_, F> {
         located
     }
 
-    fn locate_exact(&mut self, t_a: f64, a: &[f64], t_b: f64, b: &[f64]) -> Result<Located, SolveError> {
+    fn locate_exact(
+        &mut self,
+        t_a: f64,
+        a: &[f64],
+        t_b: f64,
+        b: &[f64],
+    ) -> Result<Located, SolveError> {
         let n = self.n;
         // x1 is the newest point, x2 the end on the other side, x3 the point before.
         let (mut x1, mut x2, mut x3) = (t_b, t_a, t_a);
@@ -497,10 +520,14 @@ impl<F: CrossingFunctions> Search<'_, F> {
         };
         let mut located = self.located(left, f_left, right, f_right);
         let later = right + GATHER_ULPS * time_resolution(right, EPS * self.width);
-        let alone = right - self.start > DENSE_EVENTS_ULPS * time_resolution(right, EPS * self.width);
+        let alone =
+            right - self.start > DENSE_EVENTS_ULPS * time_resolution(right, EPS * self.width);
         if self.n > 1 && alone && later < t_b {
             let f = self.at(later)?;
-            let stay = located.changed.iter().all(|change| self.changed(change.index, f[change.index]));
+            let stay = located
+                .changed
+                .iter()
+                .all(|change| self.changed(change.index, f[change.index]));
             let together = self.located(left, f_left, later, &f);
             if stay && together.changed.len() > located.changed.len() {
                 located = together;

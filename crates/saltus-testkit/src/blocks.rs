@@ -116,7 +116,7 @@ impl Code for ComplementarityCode {
     /// w = q + M z with z = s where conducting, w = -s where blocking.
     fn residual(&self, _block: BlockId, values: &mut Values, residual: &mut [f64]) -> Status {
         let n = self.q.len();
-        for k in 0..n {
+        for (k, residual) in residual.iter_mut().enumerate() {
             let mut sum = self.q[k];
             for j in 0..n {
                 if values.get(self.open[j]) == 0.0 {
@@ -128,7 +128,7 @@ impl Code for ComplementarityCode {
             } else {
                 0.0
             };
-            residual[k] = w - sum;
+            *residual = w - sum;
         }
         Ok(())
     }

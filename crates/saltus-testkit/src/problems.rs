@@ -80,7 +80,7 @@ pub fn spring_ball() -> impl Model {
 /// Event n = 1, 2, … of [`spring_ball`]: t1, then contact and flight durations in turn.
 pub fn spring_ball_time(n: u32) -> f64 {
     const FIRST: f64 = 0.503_257_552_201_098_3;
-    const CONTACT: f64 = 0.496_446_374_132_753_24;
+    const CONTACT: f64 = 0.496_446_374_132_753_2;
     const PERIOD: f64 = 2.012_819_585_023_914;
     FIRST + f64::from((n - 1) / 2) * PERIOD + if n.is_multiple_of(2) { CONTACT } else { 0.0 }
 }

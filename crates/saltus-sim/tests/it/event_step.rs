@@ -11,7 +11,10 @@ macro_rules! at_half {
     ($discrete:expr, $on_event:expr) => {
         OdeProblem::new("AtHalf", &[("x", 0.0)], |_, dx| dx[0] = 1.0)
             .discrete($discrete)
-            .crossings(&[Crossing::above("x > 0.5").affine().observed()], |at, r| r[0] = at.x[0] - 0.5)
+            .crossings(
+                &[Crossing::above("x > 0.5").affine().observed()],
+                |at, r| r[0] = at.x[0] - 0.5,
+            )
             .on_event($on_event)
             .build()
     };
@@ -22,7 +25,11 @@ const D1: Slot = Slot(3);
 const D2: Slot = Slot(4);
 
 fn first_event(memory: &Memory) -> &saltus_sim::EventRecord {
-    memory.events.iter().find(|event| event.kind == EventKind::State).expect("an event")
+    memory
+        .events
+        .iter()
+        .find(|event| event.kind == EventKind::State)
+        .expect("an event")
 }
 
 #[test]
@@ -37,7 +44,11 @@ fn pre_is_the_left_limit_of_everything() {
     let (_, memory) = run(&model, &options(1.0, 1e-9, SolverName::Dopri5));
     let d = memory.last(D1);
     assert!(d > 0.5 && d < 0.5 + 1e-15, "{d}");
-    let before = memory.rows.iter().find(|row| row.0 == RowKind::BeforeEvent).expect("a row");
+    let before = memory
+        .rows
+        .iter()
+        .find(|row| row.0 == RowKind::BeforeEvent)
+        .expect("a row");
     assert_eq!(before.1[D1.index()], 7.0, "left row shows left limits");
     assert_eq!(before.1[X.index()], d);
 }
@@ -51,7 +62,10 @@ fn flags_of_samples_due_now_are_set_once_and_reset() {
         .build();
     let (_, memory) = run(&model, &options(1.0, 1e-9, SolverName::Dopri5));
     assert_eq!(memory.last(D1), 4.0);
-    assert!(memory.rows.iter().all(|row| row.1[4] == 0.0), "no row sees a flag");
+    assert!(
+        memory.rows.iter().all(|row| row.1[4] == 0.0),
+        "no row sees a flag"
+    );
 }
 
 #[test]
@@ -100,7 +114,11 @@ fn reinit_is_applied_after_the_pass_and_seen_by_the_next() {
 fn iteration_stops_when_nothing_changes() {
     let model = at_half!(&[], |_| {});
     let (_, memory) = run(&model, &options(1.0, 1e-9, SolverName::Dopri5));
-    assert_eq!(first_event(&memory).iterations, 2, "one pass for the relation, one that finds nothing new");
+    assert_eq!(
+        first_event(&memory).iterations,
+        2,
+        "one pass for the relation, one that finds nothing new"
+    );
     assert!(!first_event(&memory).restarted);
 }
 
@@ -127,27 +145,42 @@ fn simultaneous_relations_are_one_event() {
         dx[1] = -1.0;
     })
     .discrete(&[("n", 0.0)])
-    .crossings(&[Crossing::above("x > 0.5"), Crossing::below("y < 0.5")], |at, r| {
-        r[0] = at.x[0] - 0.5;
-        r[1] = at.x[1] - 0.5;
-    })
+    .crossings(
+        &[Crossing::above("x > 0.5"), Crossing::below("y < 0.5")],
+        |at, r| {
+            r[0] = at.x[0] - 0.5;
+            r[1] = at.x[1] - 0.5;
+        },
+    )
     .on_event(|jump| jump.d[0] += 1.0)
     .build();
     let (summary, memory) = run(&model, &options(1.0, 1e-9, SolverName::Dopri5));
     assert_eq!(summary.statistics.events_state, 1);
-    assert_eq!(first_event(&memory).changed.len(), 3, "both relations and n");
+    assert_eq!(
+        first_event(&memory).changed.len(),
+        3,
+        "both relations and n"
+    );
     assert_eq!(first_event(&memory).causes.len(), 2);
     assert_eq!(memory.last(Slot(5)), 1.0);
 }
 
 #[test]
 fn an_iteration_without_end_lists_what_oscillates() {
-    let (result, memory) = try_run(&oscillating_event(), &options(2.0, 1e-9, SolverName::Dopri5));
+    let (result, memory) = try_run(
+        &oscillating_event(),
+        &options(2.0, 1e-9, SolverName::Dopri5),
+    );
     match result.expect_err("no fixed point").error {
-        SimError::EventIteration { time, oscillating, .. } => {
+        SimError::EventIteration {
+            time, oscillating, ..
+        } => {
             assert!((time - 1.0).abs() < 1.1, "{time}");
             let slots: Vec<Slot> = oscillating.iter().map(|o| o.slot).collect();
-            assert!(slots.contains(&Slot(3)) && slots.contains(&Slot(4)), "{slots:?}");
+            assert!(
+                slots.contains(&Slot(3)) && slots.contains(&Slot(4)),
+                "{slots:?}"
+            );
             assert!(oscillating.iter().all(|o| o.values.len() > 2));
         }
         other => panic!("{other:?}"),

@@ -20,10 +20,13 @@ impl<F: FnMut(f64, &[f64], &mut [f64]) -> Result<(), SolveError>> Problem for Od
 }
 
 fn ode<F: FnMut(f64, &[f64], &mut [f64])>(n: usize, mut f: F) -> impl Problem {
-    Ode { n, f: move |t, x: &[f64], dx: &mut [f64]| -> Result<(), SolveError> {
-        f(t, x, dx);
-        Ok(())
-    } }
+    Ode {
+        n,
+        f: move |t, x: &[f64], dx: &mut [f64]| -> Result<(), SolveError> {
+            f(t, x, dx);
+            Ok(())
+        },
+    }
 }
 
 /// x' = x cos t, x = exp(sin t).
@@ -48,8 +51,13 @@ const LOOSE: Tolerances = Tolerances { rel: 1.0, abs: 1.0 };
 
 fn begin(solver: SolverName, t: f64, problem: &mut impl Problem) -> Integrator {
     let mut integrator = Integrator::new(solver, LOOSE, &[1e3, 1e3]);
-    let limits = StepLimits { time_end: t + 100.0, step_size_max: 100.0 };
-    integrator.begin(problem, t, &[t.cos(), -t.sin()], limits).expect("starts");
+    let limits = StepLimits {
+        time_end: t + 100.0,
+        step_size_max: 100.0,
+    };
+    integrator
+        .begin(problem, t, &[t.cos(), -t.sin()], limits)
+        .expect("starts");
     integrator
 }
 
@@ -58,7 +66,9 @@ fn global_error(solver: SolverName, steps: u32) -> f64 {
     let mut problem = oscillator();
     let mut integrator = begin(solver, 0.0, &mut problem);
     for k in 1..=steps {
-        integrator.step_whole(&mut problem, 4.0 * f64::from(k) / f64::from(steps)).expect("steps");
+        integrator
+            .step_whole(&mut problem, 4.0 * f64::from(k) / f64::from(steps))
+            .expect("steps");
     }
     assert_eq!(integrator.statistics().steps, u64::from(steps));
     (integrator.state()[0] - 4.0f64.cos()).hypot(integrator.state()[1] + 4.0f64.sin())
@@ -69,7 +79,9 @@ fn interpolation_error(solver: SolverName, h: f64) -> f64 {
     let mut problem = oscillator();
     let t = 0.3;
     let mut integrator = begin(solver, t, &mut problem);
-    integrator.step_whole(&mut problem, t + h).expect("one step");
+    integrator
+        .step_whole(&mut problem, t + h)
+        .expect("one step");
     let mut x = [0.0; 2];
     (1..20).fold(0.0, |worst: f64, k| {
         let t = t + f64::from(k) / 20.0 * h;
@@ -93,18 +105,38 @@ fn measured_order_is_the_theory() {
 #[test]
 fn dense_output_has_its_order() {
     // Local error: one power more than the order of the interpolant, 4 for DOPRI5 and 3 for the collocation polynomial.
-    for (solver, power, h) in [(SolverName::Dopri5, 5.0, 0.1), (SolverName::Radau, 4.0, 0.1)] {
-        let found = measured_order(interpolation_error(solver, h), interpolation_error(solver, 0.5 * h));
+    for (solver, power, h) in [
+        (SolverName::Dopri5, 5.0, 0.1),
+        (SolverName::Radau, 4.0, 0.1),
+    ] {
+        let found = measured_order(
+            interpolation_error(solver, h),
+            interpolation_error(solver, 0.5 * h),
+        );
         assert!((found - power).abs() < 0.2, "{solver:?}: {found}");
     }
 }
 
 /// One step over (0, 1) of x' = (d) t^(d-1), x = t^d.
 fn polynomial_error(solver: SolverName, degree: i32) -> f64 {
-    let mut integrator = Integrator::new(solver, Tolerances { rel: 1e-13, abs: 1e-13 }, &[1e16]);
-    let mut problem = ode(1, move |t, _, dx| dx[0] = f64::from(degree) * t.powi(degree - 1));
-    let limits = StepLimits { time_end: 1.0, step_size_max: 1.0 };
-    integrator.begin(&mut problem, 0.0, &[0.0], limits).expect("starts");
+    let mut integrator = Integrator::new(
+        solver,
+        Tolerances {
+            rel: 1e-13,
+            abs: 1e-13,
+        },
+        &[1e16],
+    );
+    let mut problem = ode(1, move |t, _, dx| {
+        dx[0] = f64::from(degree) * t.powi(degree - 1)
+    });
+    let limits = StepLimits {
+        time_end: 1.0,
+        step_size_max: 1.0,
+    };
+    integrator
+        .begin(&mut problem, 0.0, &[0.0], limits)
+        .expect("starts");
     integrator.step_whole(&mut problem, 1.0).expect("one step");
     assert_eq!(integrator.time(), 1.0);
     (integrator.state()[0] - 1.0).abs()
@@ -114,7 +146,10 @@ fn polynomial_error(solver: SolverName, degree: i32) -> f64 {
 fn exact_for_polynomials_of_the_order_and_not_beyond() {
     for solver in [SolverName::Dopri5, SolverName::Radau] {
         for degree in 1..=5 {
-            assert!(polynomial_error(solver, degree) < 1e-14, "{solver:?} {degree}");
+            assert!(
+                polynomial_error(solver, degree) < 1e-14,
+                "{solver:?} {degree}"
+            );
         }
         assert!(polynomial_error(solver, 6) > 1e-5, "{solver:?}");
     }
@@ -125,8 +160,13 @@ fn steps_land_on_their_limit_without_slivers() {
     for solver in [SolverName::Dopri5, SolverName::Radau] {
         let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), &[1.0]);
         let mut problem = growth();
-        let mut limits = StepLimits { time_end: 0.1, step_size_max: 0.5 };
-        integrator.begin(&mut problem, 0.0, &[1.0], limits).expect("starts");
+        let mut limits = StepLimits {
+            time_end: 0.1,
+            step_size_max: 0.5,
+        };
+        integrator
+            .begin(&mut problem, 0.0, &[1.0], limits)
+            .expect("starts");
         let mut sizes = Vec::new();
         for k in 1..=30 {
             limits.time_end = f64::from(k) * 0.1;
@@ -149,18 +189,29 @@ fn a_recoverable_fault_shrinks_the_step_and_a_wall_is_reported_with_its_cause() 
             n: 1,
             f: |t: f64, _: &[f64], dx: &mut [f64]| {
                 dx[0] = 1.0;
-                if t > 0.5 { Err(SolveError::NonFinite { slot }) } else { Ok(()) }
+                if t > 0.5 {
+                    Err(SolveError::NonFinite { slot })
+                } else {
+                    Ok(())
+                }
             },
         };
         let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), &[1.0]);
-        let limits = StepLimits { time_end: 1.0, step_size_max: 1.0 };
-        integrator.begin(&mut problem, 0.0, &[0.0], limits).expect("starts");
+        let limits = StepLimits {
+            time_end: 1.0,
+            step_size_max: 1.0,
+        };
+        integrator
+            .begin(&mut problem, 0.0, &[0.0], limits)
+            .expect("starts");
         let error = loop {
             if let Err(error) = integrator.step(&mut problem, limits) {
                 break error;
             }
         };
-        let StepError::TooSmall { time, cause, .. } = error else { panic!("{error:?}") };
+        let StepError::TooSmall { time, cause, .. } = error else {
+            panic!("{error:?}")
+        };
         assert!((time - 0.5).abs() < 1e-13, "{solver:?} {time}");
         assert_eq!(cause.as_deref(), Some(&SolveError::NonFinite { slot }));
     }
@@ -170,13 +221,22 @@ fn a_recoverable_fault_shrinks_the_step_and_a_wall_is_reported_with_its_cause() 
 fn stiff_decay_costs_radau_few_steps_and_stays_bounded() {
     let mut integrator = Integrator::new(SolverName::Radau, Tolerances::new(1e-6), &[1.0]);
     let mut problem = ode(1, |t, x, dx| dx[0] = -1e6 * (x[0] - t.cos()));
-    let limits = StepLimits { time_end: 10.0, step_size_max: 10.0 };
-    integrator.begin(&mut problem, 0.0, &[2.0], limits).expect("starts");
+    let limits = StepLimits {
+        time_end: 10.0,
+        step_size_max: 10.0,
+    };
+    integrator
+        .begin(&mut problem, 0.0, &[2.0], limits)
+        .expect("starts");
     while integrator.time() < 10.0 {
         integrator.step(&mut problem, limits).expect("steps");
     }
     assert!((integrator.state()[0] - 10.0f64.cos()).abs() < 1e-5);
-    assert!(integrator.statistics().steps < 100, "{:?}", integrator.statistics());
+    assert!(
+        integrator.statistics().steps < 100,
+        "{:?}",
+        integrator.statistics()
+    );
 }
 
 #[test]
@@ -187,8 +247,13 @@ fn restarts_from_interpolated_values_stay_bounded_when_stiff() {
     let mut problem = ode(1, move |_, x, dx| dx[0] = -lambda * x[0]);
     let (mut t, mut x) = (0.0, [1.0]);
     for _ in 0..10_000 {
-        let limits = StepLimits { time_end: t + 1.0, step_size_max: 1.0 };
-        integrator.begin(&mut problem, t, &x, limits).expect("starts");
+        let limits = StepLimits {
+            time_end: t + 1.0,
+            step_size_max: 1.0,
+        };
+        integrator
+            .begin(&mut problem, t, &x, limits)
+            .expect("starts");
         integrator.step_whole(&mut problem, t + 1.0).expect("steps");
         t += 0.7;
         integrator.interpolate(t.min(integrator.time()), &mut x);
@@ -218,10 +283,23 @@ fn columns_that_share_no_row_are_differenced_together() {
         }
     }
     let n = 40u32;
-    let mut problem = Chain((0..n).map(|i| (i.saturating_sub(1)..=(i + 1).min(n - 1)).collect()).collect());
-    let mut integrator = Integrator::new(SolverName::Radau, Tolerances::new(1e-6), &vec![1.0; n as usize]);
-    let limits = StepLimits { time_end: 1.0, step_size_max: 1.0 };
-    integrator.begin(&mut problem, 0.0, &vec![0.0; n as usize], limits).expect("starts");
+    let mut problem = Chain(
+        (0..n)
+            .map(|i| (i.saturating_sub(1)..=(i + 1).min(n - 1)).collect())
+            .collect(),
+    );
+    let mut integrator = Integrator::new(
+        SolverName::Radau,
+        Tolerances::new(1e-6),
+        &vec![1.0; n as usize],
+    );
+    let limits = StepLimits {
+        time_end: 1.0,
+        step_size_max: 1.0,
+    };
+    integrator
+        .begin(&mut problem, 0.0, &vec![0.0; n as usize], limits)
+        .expect("starts");
     while integrator.time() < 1.0 {
         integrator.step(&mut problem, limits).expect("steps");
     }
@@ -231,17 +309,28 @@ fn columns_that_share_no_row_are_differenced_together() {
     }
     let statistics = integrator.statistics();
     let per_jacobian = 4;
-    assert!(statistics.rhs_evaluations < 12 * (statistics.steps + statistics.steps_rejected) + per_jacobian * statistics.jacobians);
+    assert!(
+        statistics.rhs_evaluations
+            < 12 * (statistics.steps + statistics.steps_rejected)
+                + per_jacobian * statistics.jacobians
+    );
 }
 
 #[test]
 fn methods_can_be_used_alone() {
     let mut problem = growth();
-    let limits = StepLimits { time_end: 1.0, step_size_max: 1.0 };
+    let limits = StepLimits {
+        time_end: 1.0,
+        step_size_max: 1.0,
+    };
     let mut explicit = Dopri5::new(Tolerances::new(1e-8), &[1.0]);
-    explicit.begin(&mut problem, 0.0, &[1.0], limits).expect("starts");
+    explicit
+        .begin(&mut problem, 0.0, &[1.0], limits)
+        .expect("starts");
     let mut implicit = Radau::new(Tolerances::new(1e-8), &[1.0]);
-    implicit.begin(&mut problem, 0.0, &[1.0], limits).expect("starts");
+    implicit
+        .begin(&mut problem, 0.0, &[1.0], limits)
+        .expect("starts");
     while explicit.time() < 1.0 {
         explicit.step(&mut problem, limits).expect("steps");
     }

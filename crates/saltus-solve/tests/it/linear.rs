@@ -7,13 +7,18 @@ pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
     pub(crate) fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 11) as f64) / (1u64 << 52) as f64 - 1.0
     }
 }
 
 fn times(a: &[f64], rows: usize, x: &[f64]) -> Vec<f64> {
-    (0..rows).map(|i| x.iter().enumerate().map(|(j, x)| a[j * rows + i] * x).sum()).collect()
+    (0..rows)
+        .map(|i| x.iter().enumerate().map(|(j, x)| a[j * rows + i] * x).sum())
+        .collect()
 }
 
 #[test]
@@ -21,15 +26,24 @@ fn lu_recovers_random_solutions() {
     let mut numbers = Numbers(1);
     for n in 1..=30 {
         // Rows and columns of very different sizes.
-        let scale: Vec<f64> = (0..2 * n).map(|_| 10f64.powf(8.0 * numbers.next())).collect();
-        let a: Vec<f64> = (0..n * n).map(|k| numbers.next() * scale[k % n] * scale[n + k / n]).collect();
+        let scale: Vec<f64> = (0..2 * n)
+            .map(|_| 10f64.powf(8.0 * numbers.next()))
+            .collect();
+        let a: Vec<f64> = (0..n * n)
+            .map(|k| numbers.next() * scale[k % n] * scale[n + k / n])
+            .collect();
         let x: Vec<f64> = (0..n).map(|j| numbers.next() / scale[n + j]).collect();
         let mut b = times(&a, n, &x);
         let mut lu = DenseLu::new(n);
         assert!(lu.factor(&a), "regular, n = {n}");
         lu.solve(&mut b);
         for j in 0..n {
-            assert!((b[j] - x[j]).abs() * scale[n + j] < 1e-9, "n = {n}: {} instead of {}", b[j], x[j]);
+            assert!(
+                (b[j] - x[j]).abs() * scale[n + j] < 1e-9,
+                "n = {n}: {} instead of {}",
+                b[j],
+                x[j]
+            );
         }
     }
 }
@@ -40,7 +54,10 @@ fn lu_says_when_a_matrix_is_singular() {
     assert!(!lu.factor(&[1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 1.0, 0.0, 5.0]));
     assert!(!lu.factor(&[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]));
     assert!(!lu.factor(&[1.0, 0.0, 0.0, 0.0, f64::NAN, 0.0, 0.0, 0.0, 1.0]));
-    assert!(lu.factor(&[1e-20, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1e20]), "bad scaling is not singular");
+    assert!(
+        lu.factor(&[1e-20, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1e20]),
+        "bad scaling is not singular"
+    );
 }
 
 #[test]
@@ -48,9 +65,13 @@ fn complex_lu_solves() {
     let mut numbers = Numbers(7);
     for n in 1..=12 {
         let mut lu = ComplexLu::new(n);
-        let a: Vec<Complex> = (0..n * n).map(|_| Complex::new(numbers.next(), numbers.next())).collect();
+        let a: Vec<Complex> = (0..n * n)
+            .map(|_| Complex::new(numbers.next(), numbers.next()))
+            .collect();
         lu.matrix_mut().copy_from_slice(&a);
-        let x: Vec<Complex> = (0..n).map(|_| Complex::new(numbers.next(), numbers.next())).collect();
+        let x: Vec<Complex> = (0..n)
+            .map(|_| Complex::new(numbers.next(), numbers.next()))
+            .collect();
         let mut b: Vec<Complex> = (0..n)
             .map(|i| {
                 let (mut re, mut im) = (0.0, 0.0);
@@ -85,12 +106,17 @@ fn minimum_norm_solution_is_shortest_and_exact() {
         }
         // The shortest solution lies in the row space: x = Rᵀ y.
         let y: Vec<f64> = (0..rank).map(|_| numbers.next()).collect();
-        let x: Vec<f64> = (0..cols).map(|j| (0..rank).map(|k| r[j * rank + k] * y[k]).sum()).collect();
+        let x: Vec<f64> = (0..cols)
+            .map(|j| (0..rank).map(|k| r[j * rank + k] * y[k]).sum())
+            .collect();
         let b = times(&a, rows, &x);
         let found = min_norm(&a, rows, cols, &b, &vec![1.0; cols]).expect("finite");
         assert_eq!(found.rank, rank);
         for (found, expected) in found.x.iter().zip(&x) {
-            assert!((found - expected).abs() < 1e-11, "{rows}x{cols} rank {rank}");
+            assert!(
+                (found - expected).abs() < 1e-11,
+                "{rows}x{cols} rank {rank}"
+            );
         }
     }
 }
@@ -99,5 +125,7 @@ fn minimum_norm_solution_is_shortest_and_exact() {
 fn minimum_norm_is_measured_in_nominal_units() {
     // u1 + u2 = 11 with nominals 1 and 10: the shares follow the squares, 11/101 and 1100/101.
     let found = min_norm(&[1.0, 1.0], 1, 2, &[11.0], &[1.0, 10.0]).expect("finite");
-    assert!((found.x[0] - 11.0 / 101.0).abs() < 1e-14 && (found.x[1] - 1100.0 / 101.0).abs() < 1e-12);
+    assert!(
+        (found.x[0] - 11.0 / 101.0).abs() < 1e-14 && (found.x[1] - 1100.0 / 101.0).abs() < 1e-12
+    );
 }
