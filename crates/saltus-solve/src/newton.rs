@@ -24,6 +24,8 @@ const DAMPING_MIN: f64 = 1e-6;
 const REUSE_RATE_MAX: f64 = 0.1;
 /// Corrections with a kept factorisation.
 const REUSE_ITERATIONS_MAX: u32 = 5;
+/// Shifts of a guess at which the equations cannot be evaluated, in units of the nominal values.
+const GUESS_SHIFTS: [f64; 4] = [1e-6, 1e-3, 1.0, -1e-3];
 /// Refinements of a linear solve.
 const REFINEMENTS_MAX: u32 = 3;
 
@@ -274,7 +276,29 @@ impl<S: System> BlockSolve<'_, S> {
             }
         }
         self.work.u.copy_from_slice(&self.work.start);
-        self.damped(false)
+        let failure = match self.damped(false) {
+            Ok(solved) => return Ok(solved),
+            Err(failure) => failure,
+        };
+        self.from_shifted_guess().unwrap_or(Err(failure))
+    }
+
+    /// If the equations cannot be evaluated at the guess (they divide by an unknown whose guess is 0), tries guesses beside it.
+    fn from_shifted_guess(&mut self) -> Option<Result<Solved, SolveError>> {
+        self.work.u.copy_from_slice(&self.work.start);
+        if self.residual_at_u().is_ok() {
+            return None;
+        }
+        for share in GUESS_SHIFTS {
+            for i in 0..self.work.u.len() {
+                let shifted = self.work.start[i] + share * self.work.nominal[i];
+                self.work.u[i] = shifted.clamp(self.work.min[i], self.work.max[i].max(self.work.min[i]));
+            }
+            if let Ok(solved) = self.damped(false) {
+                return Some(Ok(solved));
+            }
+        }
+        None
     }
 
     /// Simplified Newton with the factors of an earlier point; false (and no harm) if it does not contract fast.
