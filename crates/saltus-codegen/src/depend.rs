@@ -36,12 +36,57 @@ pub(crate) fn reads(flat: &FlatModel, root: ExprId, out: &mut Vec<VarId>) {
     }
 }
 
-/// Whether the expression can change between events.
-pub(crate) fn moves(system: &StructuredSystem, e: ExprId) -> bool {
+/// For each variable: can it change between events? Follows from the states, inputs and time through the sorted steps.
+pub(crate) fn moving(system: &StructuredSystem, layout: &Layout) -> Vec<bool> {
+    let mut slots = vec![false; layout.n_slots];
+    for (var, _) in system.flat.variables.iter() {
+        if matches!(
+            system.roles[var.index()],
+            Role::State | Role::Derivative | Role::Input
+        ) {
+            slots[layout.slot(var).index()] = true;
+        }
+    }
+    for step in &system.event {
+        match step {
+            Step::Assign {
+                assignment,
+                discrete: false,
+            } => {
+                if moves(system, layout, &slots, assignment.value) {
+                    slots[layout.slot(assignment.var).index()] = true;
+                }
+            }
+            Step::Block(block) => {
+                let values = block.inner.iter().map(|a| a.value);
+                let mut exprs = values.chain(block.residuals.iter().map(|r| r.0));
+                if exprs.any(|e| moves(system, layout, &slots, e)) {
+                    let inner = block.inner.iter().map(|a| a.var);
+                    for var in block.unknowns.iter().copied().chain(inner) {
+                        slots[layout.slot(var).index()] = true;
+                    }
+                }
+            }
+            Step::Assign { .. } | Step::Action { .. } => {}
+        }
+    }
+    slots
+}
+
+/// Whether the expression can change between events; `moving` by slot.
+pub(crate) fn moves(
+    system: &StructuredSystem,
+    layout: &Layout,
+    moving: &[bool],
+    root: ExprId,
+) -> bool {
     let mut read = Vec::new();
-    reads(&system.flat, e, &mut read);
-    let mut stack = vec![e];
+    reads(&system.flat, root, &mut read);
+    if read.iter().any(|v| moving[layout.slot(*v).index()]) {
+        return true;
+    }
     let mut seen = FxHashSet::default();
+    let mut stack = vec![root];
     while let Some(e) = stack.pop() {
         if matches!(system.flat.ir.expr(e), Expr::Time) {
             return true;
@@ -52,13 +97,7 @@ pub(crate) fn moves(system: &StructuredSystem, e: ExprId) -> bool {
             }
         });
     }
-    read.iter().any(|v| {
-        let fixed = matches!(
-            system.roles[v.index()],
-            Role::Constant | Role::Parameter | Role::Discrete | Role::Relation
-        );
-        !fixed
-    })
+    false
 }
 
 /// A set of small numbers.

@@ -232,10 +232,11 @@ pub(crate) fn build(
         return Err(errors);
     }
     info.sites = sites.infos;
+    let moving = depend::moving(&system, &layout);
     let delay_moves = system
         .delays
         .iter()
-        .map(|d| depend::moves(&system, d.expr))
+        .map(|d| depend::moves(&system, &layout, &moving, d.expr))
         .collect();
     let n_delays = system.delays.len();
     let n_asserts = system.event.len() + system.initial.len();
