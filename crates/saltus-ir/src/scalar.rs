@@ -1406,10 +1406,12 @@ fn cells(dims: &[usize], axes: &[(Vec<usize>, bool)]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Whether the policy asks for inlining: annotated so, or short and straight without a derivative of its own.
+/// Whether the policy asks for inlining: annotated so, or short and straight without a derivative of its own. A function to be inlined
+/// after index reduction stays a call if it has a derivative: index reduction must see that.
 fn wants_inlining(f: &Function) -> bool {
     match f.inline {
-        Inline::Always | Inline::Late => true,
+        Inline::Always => true,
+        Inline::Late => f.derivatives.is_empty(),
         Inline::Never => false,
         Inline::Unstated => match &f.body {
             FunctionBody::Algorithm(body) => {
