@@ -119,7 +119,7 @@ fn an_interval_must_be_positive() {
 #[test]
 fn delays_return_the_past_and_jump_when_it_jumped() {
     let mut b = Builder::new();
-    let x = b.real("x", Role::Algebraic);
+    let x = b.real("x", Role::Input);
     let y = b.real("y", Role::Auxiliary);
     let xe = b.get(x);
     let (zero, d) = (b.ir().integer(0), b.number(0.5));
