@@ -352,6 +352,12 @@ impl<'a> Flattener<'a> {
             for name in self.member_names(bus)? {
                 let child = self.child(bus, name, span)?;
                 let members = instances(&child);
+                for &member in members {
+                    let prefix = self.insts[member].prefixes.connection;
+                    if prefix != ast::ConnectionPrefix::None {
+                        self.check_place_of_prefix(member, prefix)?;
+                    }
+                }
                 let kept = members.iter().any(|member| {
                     busses.present.contains(member)
                         || self.insts[*member].prefixes.variability <= Variability::Parameter

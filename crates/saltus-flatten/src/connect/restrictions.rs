@@ -82,7 +82,7 @@ impl<'a> Flattener<'a> {
     }
 
     /// `flow` and `stream` stand in connectors, and not directly in expandable ones.
-    fn check_place_of_prefix(&self, inst: InstId, prefix: ConnectionPrefix) -> Res<()> {
+    pub(super) fn check_place_of_prefix(&self, inst: InstId, prefix: ConnectionPrefix) -> Res<()> {
         let word = if prefix == ConnectionPrefix::Flow {
             "flow"
         } else {
