@@ -139,11 +139,28 @@ impl Differ<'_> {
                 _ => args.iter().copied().for_each(f),
             },
             Expr::Output { call, .. } => match self.ir.expr(*call) {
-                Expr::Call { args, .. } => args.iter().copied().for_each(f),
+                Expr::Call { function, args } => self.for_each_needed_argument(*function, args, f),
                 _ => f(*call),
             },
+            Expr::Call { function, args } => self.for_each_needed_argument(*function, args, f),
             Expr::Index { base, .. } => f(*base),
             _ => self.ir.for_each_child(id, f),
+        }
+    }
+
+    /// Arguments that no derivative rule of the function asks the derivative of are left out: they may have none.
+    fn for_each_needed_argument(
+        &self,
+        function: FuncId,
+        args: &[ExprId],
+        mut f: impl FnMut(ExprId),
+    ) {
+        let rules = &self.ir.functions[function].derivatives;
+        for (k, &arg) in args.iter().enumerate() {
+            let unused = |rule: &DerivativeRule| rule.no_derivative.contains(&(k as u32));
+            if rules.is_empty() || !rules.iter().all(unused) {
+                f(arg);
+            }
         }
     }
 
@@ -515,7 +532,13 @@ impl Differ<'_> {
     /// The derivative of output `output` of a call, whose node `id` has the type of that output.
     fn call(&mut self, id: ExprId, function: FuncId, args: &[ExprId], output: usize) -> Result2 {
         let ty = self.ir.type_id(id);
-        let d_args: Vec<ExprId> = args.iter().map(|&a| self.d(a)).collect();
+        let mut d_args = Vec::with_capacity(args.len());
+        for &arg in args {
+            d_args.push(match self.memo.get(&arg) {
+                Some(&derivative) => derivative,
+                None => self.zero(self.ir.type_id(arg)),
+            });
+        }
         if d_args.iter().all(|&d| self.is_zero(d)) {
             return Ok(self.zero(ty));
         }
