@@ -255,7 +255,7 @@ impl<'a> Pass<'a> {
                 _ => return,
             }
         } else {
-            let Some(solution) = self.work.flat.ir.solve_for(lhs, rhs, x) else {
+            let Some(solution) = crate::sort::solve_linear(self.work, lhs, rhs, x) else {
                 return;
             };
             if !known_nonzero(self.work, solution.divisor) {

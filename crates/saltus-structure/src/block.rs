@@ -1,7 +1,7 @@
 //! Torn blocks: from the equations of one strongly connected component to unknowns, inner assignments and residuals.
 
 use crate::numeric::known_nonzero;
-use crate::sort::{solve_discrete, solve_real};
+use crate::sort::{solve_discrete, solve_linear, solve_real};
 use crate::system::{Assignment, Block};
 use crate::work::{Eq, Kind, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -70,35 +70,44 @@ pub(crate) fn build_block(
     }
     problem.preference = real.iter().map(|m| preference(work, m.var)).collect();
     let tearing = tear(&problem);
-    let unknowns: Vec<VarId> = tearing.torn.iter().map(|&c| real[c as usize].var).collect();
+    let mut unknowns: Vec<VarId> = tearing.torn.iter().map(|&c| real[c as usize].var).collect();
+    let mut residual_rows = tearing.residual.clone();
     let mut inner = Vec::with_capacity(tearing.inner.len());
     for &(r, c) in &tearing.inner {
         let (lhs, rhs) = sides[r as usize];
-        let var = real[c as usize].var;
-        let value = match real[r as usize].eq.kind {
-            Kind::Assign { .. } => real[r as usize].eq.rhs,
-            _ => solve_real(work, lhs, rhs, var, false).expect("the edge was found solvable"),
+        let (member, var) = (&real[r as usize], real[c as usize].var);
+        let value = match member.eq.kind {
+            Kind::Assign { .. } => Some(member.eq.rhs),
+            _ => solve_real(work, lhs, rhs, var, false),
         };
-        inner.push(Assignment {
-            var,
-            value,
-            origin: real[r as usize].eq.origin,
-        });
+        match value {
+            Some(value) => inner.push(Assignment {
+                var,
+                value,
+                origin: member.eq.origin,
+            }),
+            None => {
+                unknowns.push(var);
+                residual_rows.push(r);
+            }
+        }
     }
-    let residuals: Vec<(ExprId, _)> = tearing
-        .residual
+    let residuals: Vec<(ExprId, _)> = residual_rows
         .iter()
         .map(|&r| {
             let (lhs, rhs) = sides[r as usize];
             (work.flat.ir.sub(lhs, rhs), real[r as usize].eq.origin)
         })
         .collect();
-    let all: FxHashSet<VarId> = real.iter().map(|m| m.var).collect();
-    let linear = inner
+    // Degrees in the iteration unknowns, through the inner assignments.
+    let mut degrees: FxHashMap<VarId, u8> = unknowns.iter().map(|&v| (v, 1)).collect();
+    for assignment in &inner {
+        let of_value = degree(&work.flat.ir, assignment.value, &degrees);
+        degrees.insert(assignment.var, of_value);
+    }
+    let linear = residuals
         .iter()
-        .map(|a| a.value)
-        .chain(residuals.iter().map(|r| r.0))
-        .all(|e| degree(&work.flat.ir, e, &all) <= 1);
+        .all(|r| degree(&work.flat.ir, r.0, &degrees) <= 1);
     Ok(Block {
         unknowns,
         inner,
@@ -210,8 +219,13 @@ fn solvable_edges(work: &mut Work, lhs: ExprId, rhs: ExprId, vars: &[VarId]) -> 
             let ok = match (plain.get(&v), complex_vars.contains(&v)) {
                 (Some(true), false) => true,
                 _ if vars.len() > EXAMINED_MAX => false,
-                _ => match work.flat.ir.solve_for(lhs, rhs, v) {
-                    Some(solution) => known_nonzero(work, solution.divisor),
+                _ => match solve_linear(work, lhs, rhs, v) {
+                    // A coefficient that changes with the mode (1 or 1e-5) would amplify round-off in one of them: such a
+                    // variable, the parameter of a curve, is iterated upon.
+                    Some(solution) => {
+                        !has_branch(&work.flat.ir, solution.divisor)
+                            && known_nonzero(work, solution.divisor)
+                    }
                     None => false,
                 },
             };
@@ -220,22 +234,28 @@ fn solvable_edges(work: &mut Work, lhs: ExprId, rhs: ExprId, vars: &[VarId]) -> 
         .collect()
 }
 
+fn has_branch(ir: &Ir, e: ExprId) -> bool {
+    ir.reachable(&[e])
+        .into_iter()
+        .any(|id| matches!(ir.expr(id), Expr::If(..)))
+}
+
 /// Variables with a start value are good iteration unknowns.
 fn preference(work: &Work, var: VarId) -> i32 {
     let variable = &work.flat.variables[var];
     i32::from(variable.start.is_some()) + i32::from(variable.nominal.is_some())
 }
 
-/// Degree of an expression in the variables of a set: 0, 1, or 2 for anything not linear.
-pub(crate) fn degree(ir: &Ir, e: ExprId, vars: &FxHashSet<VarId>) -> u8 {
+/// Degree of an expression, given that of its variables (0 if not listed): 0, 1, or 2 for anything not linear.
+pub(crate) fn degree(ir: &Ir, e: ExprId, vars: &FxHashMap<VarId, u8>) -> u8 {
     let mut degrees: FxHashMap<ExprId, u8> = FxHashMap::default();
     for id in ir.reachable(&[e]) {
         let of = |e: ExprId| degrees.get(&e).copied().unwrap_or(0);
         let degree = match ir.expr(id) {
-            Expr::Var(v) => u8::from(vars.contains(v)),
+            Expr::Var(v) => vars.get(v).copied().unwrap_or(0),
             Expr::VarArray(first) => {
                 let n = ir.leaf_count(ir.type_id(id)).unwrap_or(0) as u32;
-                if (0..n).any(|k| vars.contains(&VarId(first.0 + k))) {
+                if (0..n).any(|k| vars.get(&VarId(first.0 + k)).is_some_and(|&d| d > 0)) {
                     2
                 } else {
                     0

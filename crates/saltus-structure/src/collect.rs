@@ -301,7 +301,7 @@ pub(crate) fn lone_variables(work: &mut Work, lhs: ExprId, rhs: ExprId) -> Vec<V
     });
     if vars.is_empty() && work.flat.ir.base(lhs) == Base::Integer {
         for v in work.incidence(&[lhs, rhs]) {
-            if let Some(solution) = work.flat.ir.solve_for(lhs, rhs, v)
+            if let Some(solution) = crate::sort::solve_linear(work, lhs, rhs, v)
                 && work
                     .flat
                     .ir

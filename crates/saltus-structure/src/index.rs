@@ -91,7 +91,11 @@ pub(crate) fn reduce_index(work: &mut Work, mut chains: Chains) -> Option<Reduce
         rows.push(row);
     }
     // Every derivative that is a variable has to be determined, also where its only equation was an alias.
-    let orders_min: Vec<u32> = chains.vars.iter().map(|vars| vars.len() as u32 - 1).collect();
+    let orders_min: Vec<u32> = chains
+        .vars
+        .iter()
+        .map(|vars| vars.len() as u32 - 1)
+        .collect();
     let Ok(offsets) = pantelides(&rows, &orders_min) else {
         let span = work.flat.span;
         let name = work.flat.name;

@@ -3,7 +3,7 @@
 use crate::block::degree;
 use crate::system::{Action, Crossing, CrossingClass, Step};
 use crate::work::{Class, Work};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::{Expr, ExprId, Id, VarId};
 
 #[derive(Default)]
@@ -174,6 +174,7 @@ pub(crate) fn classify_crossings(
     crossings: Vec<Crossing>,
     states: &FxHashSet<VarId>,
 ) -> Vec<Crossing> {
+    let degrees: FxHashMap<VarId, u8> = states.iter().map(|&v| (v, 1)).collect();
     let mut result = Vec::with_capacity(crossings.len());
     for mut crossing in crossings {
         let vars = work.incidence(&[crossing.function]);
@@ -196,7 +197,7 @@ pub(crate) fn classify_crossings(
             continue;
         }
         let affine = changing.iter().all(|v| states.contains(v))
-            && degree(ir, crossing.function, states) <= 1;
+            && degree(ir, crossing.function, &degrees) <= 1;
         crossing.class = if affine {
             CrossingClass::Affine
         } else {

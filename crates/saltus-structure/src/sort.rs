@@ -9,8 +9,10 @@ use crate::numeric::{is_parametric, known_nonzero};
 use crate::system::{Assignment, Step};
 use crate::text::equation_text;
 use crate::work::{Eq, Kind, Work};
+use rustc_hash::FxHashMap;
 use saltus_graph::{dulmage_mendelsohn, maximum_matching, strongly_connected_components};
-use saltus_ir::{Base, Expr, ExprId, Id, UnaryOp, VarId};
+use saltus_ir::linear::Solution;
+use saltus_ir::{Base, Expr, ExprId, Id, Ir, UnaryOp, VarId};
 use saltus_syntax::Diagnostic;
 
 /// At most this many names are listed in a message.
@@ -198,6 +200,56 @@ pub(crate) fn solve_discrete(
     None
 }
 
+/// Stands for `pre(var)` while an equation is solved for `var`.
+const PRE_VAR: VarId = VarId(u32::MAX - 1);
+
+/// Solves an equation that is linear in `var`; `pre(var)` in it is another quantity.
+pub(crate) fn solve_linear(
+    work: &mut Work,
+    lhs: ExprId,
+    rhs: ExprId,
+    var: VarId,
+) -> Option<Solution> {
+    // The usual case, without arithmetic on coefficients.
+    for (side, other) in [(lhs, rhs), (rhs, lhs)] {
+        if *work.flat.ir.expr(side) == Expr::Var(var) && !work.incidence(&[other]).contains(&var) {
+            let divisor = work.flat.ir.real(1.0);
+            return Some(Solution {
+                value: other,
+                divisor,
+            });
+        }
+    }
+    let pre = work.pre(var);
+    let present = work
+        .flat
+        .ir
+        .reachable(&[lhs, rhs])
+        .binary_search(&pre)
+        .is_ok();
+    if !present {
+        return work.flat.ir.solve_for(lhs, rhs, var);
+    }
+    let base = work.flat.variables[var].base;
+    let ir = &mut work.flat.ir;
+    let stand_in = ir.var(PRE_VAR, base);
+    let mut memo = FxHashMap::default();
+    for id in ir.reachable(&[lhs, rhs]) {
+        let new = if id == pre {
+            stand_in
+        } else {
+            ir.rebuild_folded(id, &memo)
+        };
+        memo.insert(id, new);
+    }
+    let solution = ir.solve_for(memo[&lhs], memo[&rhs], var)?;
+    let back = |ir: &mut Ir, e: ExprId| ir.substitute(e, &mut |v| (v == PRE_VAR).then_some(pre));
+    Some(Solution {
+        value: back(ir, solution.value),
+        divisor: back(ir, solution.divisor),
+    })
+}
+
 /// Solves a Real equation that is linear in `var`, dividing only by what is not zero; by any parameter if `alone`
 /// (then a zero makes the equation unsolvable anyway).
 pub(crate) fn solve_real(
@@ -207,16 +259,9 @@ pub(crate) fn solve_real(
     var: VarId,
     alone: bool,
 ) -> Option<ExprId> {
-    // The usual case, without arithmetic on coefficients.
-    for (side, other) in [(lhs, rhs), (rhs, lhs)] {
-        if *work.flat.ir.expr(side) == Expr::Var(var) && !work.flat.ir.depends_on(other, var) {
-            return Some(other);
-        }
-    }
-    let solution = work.flat.ir.solve_for(lhs, rhs, var)?;
-    let divisor = solution.divisor;
+    let Solution { value, divisor } = solve_linear(work, lhs, rhs, var)?;
     if known_nonzero(work, divisor) || (alone && is_parametric(work, divisor)) {
-        Some(solution.value)
+        Some(value)
     } else {
         None
     }
