@@ -137,6 +137,15 @@ fn expected(text: &str) -> Expected {
     out
 }
 
+/// Codes that the text must give today.
+pub(crate) fn given_codes(text: &str) -> BTreeSet<String> {
+    expected(text)
+        .messages
+        .into_iter()
+        .map(|(_, _, code)| code)
+        .collect()
+}
+
 fn seen(diagnostics: &Diagnostics) -> BTreeSet<Seen> {
     diagnostics
         .list

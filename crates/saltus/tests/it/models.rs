@@ -14,6 +14,7 @@
 //! fails = "assertion-failed" # the run fails with this code
 //! fails_at = 2               # at this time
 //! value_tolerance = 1e-8     # relative to the larger of the value and 1
+//! fixme = "why"              # something of this is not so today; the test fails as soon as all of it is
 //!
 //! [values]                   # variable = [[time, value], …]
 //! x = [[1, 0.5]]
@@ -142,7 +143,14 @@ fn check(folder: &Path) {
         (Err(error), _) => panic!("{error}"),
     };
     compare(&expect, &run, &mut problem);
-    assert!(problem.is_empty(), "{}\n{problem}", folder.display());
+    match expect.fixme {
+        Some(_) => assert!(
+            !problem.is_empty(),
+            "{}: all is as expected now, remove `fixme`",
+            folder.display()
+        ),
+        None => assert!(problem.is_empty(), "{}\n{problem}", folder.display()),
+    }
 }
 
 fn compare(expect: &Expect, run: &Run, problem: &mut String) {
@@ -277,6 +285,7 @@ struct Expect {
     /// Code and time.
     fails: Option<(String, f64)>,
     value_tolerance: f64,
+    fixme: Option<String>,
     values: Vec<(String, Vec<[f64; 2]>)>,
     changes: Vec<(String, Vec<f64>)>,
 }
@@ -322,6 +331,7 @@ impl Expect {
                 ("", "ends_at") => expect.ends_at = Some(number(&value)),
                 ("", "fails") => fails = Some(value.trim_matches('"').to_owned()),
                 ("", "fails_at") => fails_at = Some(number(&value)),
+                ("", "fixme") => expect.fixme = Some(value.trim_matches('"').to_owned()),
                 ("", "value_tolerance") => expect.value_tolerance = number(&value),
                 _ => panic!("expect.toml: unknown key `{key}` in [{table}]"),
             }
