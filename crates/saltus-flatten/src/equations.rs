@@ -1,10 +1,9 @@
 //! Equation and algorithm sections of instances.
 //!
 //! For-equations are unrolled, if-equations with parameter conditions are decided, others become if-expressions; when-equations keep
-//! their branches; connects are collected as pairs of connector elements. If-equations that ask about the connection graph are kept
+//! their branches; connects go to `connects`. If-equations that ask about the connection graph are kept
 //! back until that is solved.
 
-use crate::connect::PendingExpandable;
 use crate::core::*;
 use indexmap::IndexMap;
 use saltus_ir::flat::{self, Origin, WhenAction, WhenBranch};
@@ -18,10 +17,10 @@ const LOOP_MAX: usize = 10_000_000;
 
 /// Where an equation stands.
 #[derive(Clone, Copy)]
-struct Cx<'s> {
-    inst: InstId,
-    scope: Scope<'s>,
-    initial: bool,
+pub(crate) struct Cx<'s> {
+    pub(crate) inst: InstId,
+    pub(crate) scope: Scope<'s>,
+    pub(crate) initial: bool,
 }
 
 /// A lowered equation.
@@ -31,25 +30,6 @@ enum Lowered {
     Assert(flat::Assert),
     /// A call for its effect, outside when.
     Call(ExprId, Origin),
-}
-
-/// Variable elements, their dimensions, and whether they belong to an outside connector.
-type BuiltinEnd = (Vec<(InstId, u32)>, Vec<usize>, bool);
-
-/// What one end of a connect refers to.
-enum End {
-    Elements {
-        items: Vec<(InstId, u32)>,
-        dims: Vec<usize>,
-        outside: bool,
-    },
-    /// A component in the path is conditional and absent.
-    Absent,
-    /// A member that an expandable connector does not have yet.
-    Pending {
-        bus: InstId,
-        members: Vec<(Name, Vec<u32>)>,
-    },
 }
 
 impl<'a> Flattener<'a> {
@@ -228,7 +208,7 @@ impl<'a> Flattener<'a> {
                 otherwise,
             } => self.if_equation(cx, branches, otherwise, origin, out),
             EquationKind::For { iterators, body } => {
-                self.for_equation(cx, iterators, &mut |this, cx| {
+                self.for_equation(cx, iterators, body, &mut |this, cx| {
                     for e in body {
                         this.equation(cx, e, out)?;
                     }
@@ -242,15 +222,6 @@ impl<'a> Flattener<'a> {
                         equation.span,
                         "a when-equation cannot stand in an initial equation section",
                     )));
-                }
-                if let [(condition, body)] = branches.as_slice()
-                    && is_inferred_clock(condition)
-                {
-                    // The clock follows from the variables in the body: its equations are clocked equations like any others.
-                    for e in body {
-                        self.equation(cx, e, out)?;
-                    }
-                    return Ok(());
                 }
                 let when = self.when_equation(cx, branches, origin)?;
                 out.push(Lowered::When(when));
@@ -390,12 +361,13 @@ impl<'a> Flattener<'a> {
         &mut self,
         cx: Cx<'_>,
         iterators: &'a [ast::Iterator],
+        body: &'a [ast::Equation],
         f: &mut dyn FnMut(&mut Self, Cx<'_>) -> Res<()>,
     ) -> Res<()> {
         let Some((iterator, rest)) = iterators.split_first() else {
             return f(self, cx);
         };
-        let values = self.iterator_values(cx, iterator)?;
+        let values = self.iterator_values(cx, iterator, body)?;
         if values.len() > LOOP_MAX {
             return Err(Box::new(Diagnostic::error(
                 "array-size-mismatch",
@@ -418,39 +390,33 @@ impl<'a> Flattener<'a> {
                     ..cx
                 },
                 rest,
+                body,
                 f,
             )?;
         }
         Ok(())
     }
 
-    fn iterator_values(&mut self, cx: Cx<'_>, iterator: &'a ast::Iterator) -> Res<Vec<ExprId>> {
-        let Some(range) = &iterator.range else {
-            return Err(Box::new(
-                Diagnostic::error(
-                    "unsupported-feature",
-                    iterator.name.span,
-                    format!(
-                        "the range of iterator `{}` must be written in a for-equation",
-                        iterator.name.name
-                    ),
-                )
-                .help("write `for i in 1:n loop`"),
-            ));
-        };
-        let e = self.expr(cx.scope, range)?;
-        let value = self.const_eval(e, range.span)?;
+    fn iterator_values(
+        &mut self,
+        cx: Cx<'_>,
+        iterator: &'a ast::Iterator,
+        body: &'a [ast::Equation],
+    ) -> Res<Vec<ExprId>> {
+        let e = self.equation_iterator_range(crate::typing::Cx::new(cx.scope), iterator, body)?;
+        let span = iterator.range.as_ref().map_or(iterator.name.span, |range| range.span);
+        let value = self.const_eval(e, span)?;
         let Value::Array(array) = value else {
             return Err(Box::new(Diagnostic::error(
                 "type-mismatch",
-                range.span,
+                span,
                 "the range of a for-equation must be a vector",
             )));
         };
         array
             .elems
             .iter()
-            .map(|v| self.literal(v, range.span))
+            .map(|v| self.literal(v, span))
             .collect()
     }
 
@@ -693,13 +659,7 @@ impl<'a> Flattener<'a> {
         let mut lowered = Vec::new();
         for (condition, body) in branches {
             let e = self.expr(cx.scope, condition)?;
-            if self.ir.base(e) == Base::Clock {
-                return Err(Box::new(
-                    Diagnostic::error("unsupported-feature", condition.span, "a clocked when-clause is not supported")
-                        .help("write the clocked equations without `when`; their clock is inferred from `sample` and `previous`"),
-                ));
-            }
-            if self.ir.base(e) != Base::Boolean {
+            if !matches!(self.ir.base(e), Base::Boolean | Base::Clock) {
                 return Err(Box::new(Diagnostic::error(
                     "type-mismatch",
                     condition.span,
@@ -746,7 +706,7 @@ impl<'a> Flattener<'a> {
                 Ok(())
             }
             EquationKind::For { iterators, body } => {
-                self.for_equation(cx, iterators, &mut |this, cx| {
+                self.for_equation(cx, iterators, body, &mut |this, cx| {
                     for e in body {
                         this.when_action(cx, e, out)?;
                     }
@@ -1049,441 +1009,6 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn connections_operator(
-        &mut self,
-        cx: Cx<'_>,
-        operator: &str,
-        args: &'a ast::CallArgs,
-        span: Span,
-    ) -> Res<()> {
-        let mut ends = Vec::new();
-        for arg in &args.positional {
-            let ExprKind::Ref(r) = &arg.kind else { break };
-            match self.connector_end(cx, r)? {
-                End::Elements { items, .. } => ends.push(items[0].0),
-                End::Absent => return Ok(()),
-                End::Pending { .. } => return Ok(()),
-            }
-        }
-        let fact = match (operator, ends.as_slice()) {
-            ("root", [a]) => OverconstrainedFact::Root { inst: *a },
-            ("potentialRoot", [a]) => {
-                let priority_syntax = args
-                    .positional
-                    .get(1)
-                    .or(args.named.first().map(|(_, e)| e));
-                let priority = match priority_syntax {
-                    Some(e) => {
-                        let p = self.expr(cx.scope, e)?;
-                        self.const_int(p, e.span)?
-                    }
-                    None => 0,
-                };
-                OverconstrainedFact::PotentialRoot { inst: *a, priority }
-            }
-            ("branch", [a, b]) => OverconstrainedFact::Branch { a: *a, b: *b },
-            ("uniqueRoot", _) => return Ok(()),
-            _ => {
-                return Err(Box::new(Diagnostic::error(
-                    "wrong-argument",
-                    span,
-                    format!(
-                        "`Connections.{operator}` is not known, or its arguments are not connectors"
-                    ),
-                )));
-            }
-        };
-        self.sections.overconstrained.push(fact);
-        Ok(())
-    }
-
-    fn connect(
-        &mut self,
-        cx: Cx<'_>,
-        a: &'a ast::ComponentRef,
-        b: &'a ast::ComponentRef,
-        equation: &'a ast::Equation,
-    ) -> Res<()> {
-        let end_a = self.connector_end(cx, a)?;
-        let end_b = self.connector_end(cx, b)?;
-        let span = equation.span;
-        match (end_a, end_b) {
-            (End::Absent, _) | (_, End::Absent) => Ok(()),
-            (
-                End::Elements {
-                    items: xs,
-                    outside: oa,
-                    ..
-                },
-                End::Elements {
-                    items: ys,
-                    outside: ob,
-                    ..
-                },
-            ) => {
-                if xs.len() != ys.len() {
-                    return Err(Box::new(
-                        Diagnostic::error(
-                            "array-size-mismatch",
-                            span,
-                            format!(
-                                "connected arrays have different sizes: {} and {}",
-                                xs.len(),
-                                ys.len()
-                            ),
-                        )
-                        .secondary(a.span, format!("{} elements", xs.len()))
-                        .secondary(b.span, format!("{} elements", ys.len())),
-                    ));
-                }
-                for (x, y) in xs.into_iter().zip(ys) {
-                    self.sections.connects.push(Connect {
-                        within: cx.inst,
-                        a: ConnectorEnd {
-                            inst: x.0,
-                            offset: x.1,
-                            outside: oa,
-                        },
-                        b: ConnectorEnd {
-                            inst: y.0,
-                            offset: y.1,
-                            outside: ob,
-                        },
-                        syntax: equation,
-                        span,
-                    });
-                }
-                Ok(())
-            }
-            (
-                End::Pending { bus, members },
-                End::Elements {
-                    items,
-                    dims,
-                    outside,
-                },
-            )
-            | (
-                End::Elements {
-                    items,
-                    dims,
-                    outside,
-                },
-                End::Pending { bus, members },
-            ) => {
-                self.pending_connect(cx.inst, bus, members, &items, &dims, outside, span);
-                Ok(())
-            }
-            (End::Pending { .. }, End::Pending { .. }) => Err(Box::new(
-                Diagnostic::error(
-                    "connector-mismatch",
-                    span,
-                    "both ends are undeclared members of expandable connectors",
-                )
-                .help(
-                    "connect one of them with a declared connector, or declare it in the connector",
-                ),
-            )),
-        }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the two ends of a connect")]
-    fn pending_connect(
-        &mut self,
-        within: InstId,
-        bus: InstId,
-        members: Vec<(Name, Vec<u32>)>,
-        items: &[(InstId, u32)],
-        dims: &[usize],
-        outside: bool,
-        span: Span,
-    ) {
-        let member: Vec<Name> = members.iter().map(|(n, _)| *n).collect();
-        let subs = members.last().map(|(_, s)| s.clone()).unwrap_or_default();
-        let Some(&(inst, offset)) = items.first() else {
-            return;
-        };
-        let builtin = self.insts[inst].builtin.is_some();
-        let whole = builtin && !dims.is_empty();
-        if builtin || items.len() == 1 {
-            let other = ConnectorEnd {
-                inst,
-                offset,
-                outside,
-            };
-            self.sections.pending_expandable.push(PendingExpandable {
-                within,
-                bus,
-                member,
-                subs,
-                other,
-                whole,
-                span,
-            });
-            return;
-        }
-        for (k, &(inst, offset)) in items.iter().enumerate() {
-            let other = ConnectorEnd {
-                inst,
-                offset,
-                outside,
-            };
-            let subs = subs.iter().copied().chain([k as u32 + 1]).collect();
-            self.sections.pending_expandable.push(PendingExpandable {
-                within,
-                bus,
-                member: member.clone(),
-                subs,
-                other,
-                whole,
-                span,
-            });
-        }
-    }
-
-    fn connector_end(&mut self, cx: Cx<'_>, r: &'a ast::ComponentRef) -> Res<End> {
-        let first = &r.parts[0];
-        let found = self.lookup(cx.scope, &first.name)?;
-        let Some(Found::Component { owner, name }) = found else {
-            let candidates = self.visible_names(cx.scope.lex);
-            let diagnostic = Diagnostic::error(
-                "unknown-name",
-                first.name.span,
-                format!("`{}` is not a component here", first.name.name),
-            );
-            return Err(Box::new(
-                match crate::lookup::suggest(first.name.name, &candidates) {
-                    Some(s) => diagnostic.help(format!("did you mean `{s}`?")),
-                    None => diagnostic,
-                },
-            ));
-        };
-        let mut items: Vec<InstId> = Vec::new();
-        let mut dims: Vec<usize> = Vec::new();
-        let mut outside = false;
-        let mut owners = vec![owner];
-        for (k, part) in r.parts.iter().enumerate() {
-            let mut next = Vec::new();
-            let mut part_dims: Option<Vec<usize>> = None;
-            let mut variables: Option<(Vec<(InstId, u32)>, bool)> = None;
-            for inst in &owners {
-                let part_name = if k == 0 { name } else { part.name.name };
-                if k > 0 && self.insts[*inst].restriction == ast::Restriction::ExpandableConnector {
-                    self.elaborate(*inst)?;
-                    let known = self.insts[*inst].children.contains_key(&part_name)
-                        || self.insts[*inst].elements.contains_key(&part_name);
-                    if !known {
-                        return self.pending_end(cx, *inst, &r.parts[k..]);
-                    }
-                }
-                let child = self.child(*inst, part_name, part.name.span)?;
-                match child {
-                    Child::Absent => return Ok(End::Absent),
-                    Child::One(c) | Child::Outer(c) => {
-                        if self.insts[c].builtin.is_some() {
-                            let is_last = k + 1 == r.parts.len();
-                            let (elements, d, is_outside) =
-                                self.builtin_end(cx, c, part, is_last, outside || k == 0, r.span)?;
-                            variables
-                                .get_or_insert((Vec::new(), is_outside))
-                                .0
-                                .extend(elements);
-                            part_dims = Some(d);
-                            continue;
-                        }
-                        if !part.subscripts.is_empty() {
-                            return Err(Box::new(Diagnostic::error(
-                                "array-size-mismatch",
-                                part.name.span,
-                                format!("`{part_name}` is not an array"),
-                            )));
-                        }
-                        next.push(c);
-                    }
-                    Child::Array { dims: d, elems } | Child::OuterArray { dims: d, elems } => {
-                        let (chosen_dims, chosen) = self.select(cx, part, &d)?;
-                        next.extend(chosen.iter().map(|i| elems[*i]));
-                        part_dims = Some(chosen_dims);
-                    }
-                    Child::Class(_) | Child::InProgress => {
-                        return Err(Box::new(Diagnostic::error(
-                            "unknown-name",
-                            part.name.span,
-                            format!("`{part_name}` is not a component"),
-                        )));
-                    }
-                }
-            }
-            dims.extend(part_dims.unwrap_or_default());
-            if let Some((items, outside)) = variables {
-                return Ok(End::Elements {
-                    items,
-                    dims,
-                    outside,
-                });
-            }
-            if k == 0
-                && let Some(&c) = next.first()
-            {
-                outside = matches!(
-                    self.insts[c].restriction,
-                    ast::Restriction::Connector | ast::Restriction::ExpandableConnector
-                ) && self.insts[c].parent == Some(cx.inst);
-            }
-            owners = next;
-            items = owners.clone();
-            if items.is_empty() {
-                return Ok(End::Elements {
-                    items: Vec::new(),
-                    dims,
-                    outside,
-                });
-            }
-        }
-        Ok(End::Elements {
-            items: items.into_iter().map(|i| (i, 0)).collect(),
-            dims,
-            outside,
-        })
-    }
-
-    /// A builtin-typed connector (`RealInput u[3]`) or a variable inside a connector.
-    fn builtin_end(
-        &mut self,
-        cx: Cx<'_>,
-        inst: InstId,
-        part: &'a ast::RefPart,
-        is_last: bool,
-        outside: bool,
-        span: Span,
-    ) -> Res<BuiltinEnd> {
-        if !is_last {
-            return Err(Box::new(Diagnostic::error(
-                "unknown-name",
-                span,
-                format!("`{}` has no elements", self.insts[inst].path),
-            )));
-        }
-        let outside = outside && self.insts[inst].parent == Some(cx.inst)
-            || (outside && self.declarer_of_connector(inst) == Some(cx.inst));
-        let range = self.var(inst)?;
-        let (dims, chosen) = self.select(cx, part, &range.dims)?;
-        Ok((
-            chosen.into_iter().map(|k| (inst, k as u32)).collect(),
-            dims,
-            outside,
-        ))
-    }
-
-    /// The instance that declares the outermost connector around `inst`.
-    fn declarer_of_connector(&self, inst: InstId) -> Option<InstId> {
-        let mut at = inst;
-        while let Some(parent) = self.insts[at].parent {
-            if !matches!(
-                self.insts[parent].restriction,
-                ast::Restriction::Connector
-                    | ast::Restriction::ExpandableConnector
-                    | ast::Restriction::Record
-            ) {
-                return Some(parent);
-            }
-            at = parent;
-        }
-        None
-    }
-
-    /// Elements chosen by constant subscripts, as row-major positions, with the dimensions that remain.
-    fn select(
-        &mut self,
-        cx: Cx<'_>,
-        part: &'a ast::RefPart,
-        dims: &[usize],
-    ) -> Res<(Vec<usize>, Vec<usize>)> {
-        if part.subscripts.len() > dims.len() {
-            return Err(Box::new(Diagnostic::error(
-                "array-size-mismatch",
-                part.name.span,
-                format!(
-                    "`{}` has {} dimensions, {} subscripts are given",
-                    part.name.name,
-                    dims.len(),
-                    part.subscripts.len()
-                ),
-            )));
-        }
-        let mut chosen: Vec<usize> = vec![0];
-        let mut left = Vec::new();
-        for (k, dim) in dims.iter().enumerate() {
-            let indices: Vec<usize> = match part.subscripts.get(k) {
-                None | Some(ast::Subscript::All(_)) => {
-                    left.push(*dim);
-                    (0..*dim).collect()
-                }
-                Some(ast::Subscript::Expr(e)) => {
-                    let value = self.connector_subscript(cx, e, *dim)?;
-                    let list = match &value {
-                        Value::Array(a) => {
-                            left.push(a.elems.len());
-                            a.elems.clone()
-                        }
-                        one => vec![one.clone()],
-                    };
-                    let mut out = Vec::new();
-                    for v in list {
-                        let shift = i64::from(matches!(v, Value::Boolean(_)));
-                        match v.as_i64().map(|i| i + shift) {
-                            Some(i) if i >= 1 && i as usize <= *dim => out.push(i as usize - 1),
-                            _ => {
-                                return Err(Box::new(Diagnostic::error(
-                                    "array-size-mismatch",
-                                    e.span,
-                                    format!(
-                                        "subscript {} is outside 1:{dim} of `{}`",
-                                        v.as_f64().map_or("?".into(), |x| x.to_string()),
-                                        part.name.name
-                                    ),
-                                )));
-                            }
-                        }
-                    }
-                    out
-                }
-            };
-            chosen = chosen
-                .iter()
-                .flat_map(|base| indices.iter().map(move |i| base * dim + i))
-                .collect();
-        }
-        Ok((left, chosen))
-    }
-
-    fn connector_subscript(&mut self, cx: Cx<'_>, e: &'a ast::Expr, dim: usize) -> Res<Value> {
-        let end = Some(self.ir.integer(dim as i64));
-        let typed = self.ex(
-            crate::typing::Cx {
-                scope: cx.scope,
-                end,
-            },
-            e,
-        )?;
-        self.const_eval(typed, e.span)
-    }
-
-    fn pending_end(&mut self, cx: Cx<'_>, bus: InstId, parts: &'a [ast::RefPart]) -> Res<End> {
-        let mut members = Vec::new();
-        for part in parts {
-            let mut subs = Vec::new();
-            for s in &part.subscripts {
-                if let ast::Subscript::Expr(e) = s {
-                    let typed = self.expr(cx.scope, e)?;
-                    subs.push(self.const_int(typed, e.span)? as u32);
-                }
-            }
-            members.push((part.name.name, subs));
-        }
-        Ok(End::Pending { bus, members })
-    }
-
     fn section_algorithm(
         &mut self,
         cx: Cx<'_>,
@@ -1559,19 +1084,6 @@ impl<'a> Flattener<'a> {
         };
         memo.insert(e, answer);
         answer
-    }
-}
-
-/// `Clock()`
-fn is_inferred_clock(e: &ast::Expr) -> bool {
-    match &e.kind {
-        ExprKind::Call { function, args } => {
-            function.parts.len() == 1
-                && function.parts[0].name.name.as_str() == "Clock"
-                && args.positional.is_empty()
-                && args.named.is_empty()
-        }
-        _ => false,
     }
 }
 

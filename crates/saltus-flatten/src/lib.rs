@@ -13,12 +13,14 @@
 //! | `typing` | syntax expressions to typed IR expressions |
 //! | `functions` | function classes to IR functions |
 //! | `equations` | equation and algorithm sections |
+//! | `connects` | connect-equations to pairs of connector elements |
 //! | `connect` | connection sets, streams, expandable connectors, overconstrained graph |
 //! | `clocks` | clocked partitions |
 //! | `flatten` | the driver |
 
 pub mod clocks;
 pub mod connect;
+mod connects;
 pub mod core;
 pub mod elaborate;
 pub mod equations;
