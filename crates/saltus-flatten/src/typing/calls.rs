@@ -1096,6 +1096,17 @@ impl<'a> Flattener<'a> {
         Ok(e)
     }
 
+    /// The vector that an iterator of a for-equation runs over, deduced from the body if it is not written.
+    pub(crate) fn equation_iterator_range(&mut self, cx: Cx<'_>, iterator: &'a ast::Iterator, body: &'a [ast::Equation]) -> Res<ExprId> {
+        match &iterator.range {
+            Some(range) => self.iterator_range(cx, range),
+            None => {
+                let found = find_equation_use(body, iterator.name.name);
+                self.deduced_range(cx, &iterator.name, found)
+            }
+        }
+    }
+
     /// All values of Boolean or an enumeration as a vector.
     fn values_of_type(&mut self, class: &ClassRef<'a>, span: Span) -> Res<ExprId> {
         let inst = self.class_inst(class)?;
@@ -1295,6 +1306,26 @@ pub(crate) fn find_use<'a>(e: &'a ast::Expr, name: Name) -> Option<Use<'a>> {
         }
     }
     None
+}
+
+/// The first place in equations where `name` alone is a subscript.
+fn find_equation_use<'a>(body: &'a [ast::Equation], name: Name) -> Option<Use<'a>> {
+    use ast::EquationKind as K;
+    let in_ref = |r: &'a ast::ComponentRef| {
+        let mut stack = Vec::new();
+        use_in_ref(r, name, &mut stack).or_else(|| stack.into_iter().find_map(|e| find_use(e, name)))
+    };
+    body.iter().find_map(|equation| match &equation.kind {
+        K::Equal { lhs, rhs } => find_use(lhs, name).or_else(|| find_use(rhs, name)),
+        K::If { branches, otherwise } => branches
+            .iter()
+            .find_map(|(c, b)| find_use(c, name).or_else(|| find_equation_use(b, name)))
+            .or_else(|| find_equation_use(otherwise, name)),
+        K::When { branches } => branches.iter().find_map(|(c, b)| find_use(c, name).or_else(|| find_equation_use(b, name))),
+        K::For { body, .. } => find_equation_use(body, name),
+        K::Connect { a, b } => in_ref(a).or_else(|| in_ref(b)),
+        K::Call(e) => find_use(e, name),
+    })
 }
 
 pub(crate) fn use_in_ref<'a>(

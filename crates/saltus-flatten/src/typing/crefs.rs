@@ -250,6 +250,19 @@ impl<'a> Flattener<'a> {
         }
     }
 
+    /// Protected elements cannot be reached by a dot (specification 4.1).
+    fn check_visible(&mut self, inst: InstId, name: Name, span: Span) -> Res<()> {
+        self.elaborate(inst)?;
+        match self.insts[inst].elements.get(&name) {
+            Some(element) if element.protected => Err(Box::new(
+                Diagnostic::error("unknown-name", span, format!("`{name}` is protected in `{}`", self.insts[inst].path))
+                    .secondary(element.span, "declared here")
+                    .help("a protected element can only be used inside its class and classes that extend it"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Position and type of a field.
     fn field_named(&self, ty: TypeId, name: Name, span: Span) -> Res<(u32, TypeId)> {
         let Base::Record(record) = self.ir.type_of_id(ty).base else {
