@@ -3,6 +3,35 @@
 //! Comes in: an [`saltus_model::Instance`], [`Options`], a [`Recorder`]. Goes out: rows and events to the recorder, a
 //! [`RunSummary`]; on failure a [`RunFailure`] with the error and the summary of what was computed up to there.
 //!
+//! A problem written in Rust, event-correct in ten lines (the builder is in `saltus-testkit`):
+//!
+//! ```
+//! use saltus_model::Model;
+//! use saltus_sim::{Environment, EventKind, EventRecord, Options, Recorder, RowKind, simulate};
+//! use saltus_testkit::{Crossing, OdeProblem};
+//!
+//! struct Bounces(Vec<f64>);
+//! impl Recorder for Bounces {
+//!     fn row(&mut self, _values: &saltus_model::Values, _kind: RowKind) {}
+//!     fn event(&mut self, event: &EventRecord) {
+//!         self.0.extend((event.kind == EventKind::State).then_some(event.time));
+//!     }
+//! }
+//!
+//! let ball = OdeProblem::new("ball", &[("x", 1.0), ("v", 0.0)], |at, dx| {
+//!     dx[0] = at.x[1];
+//!     dx[1] = -9.81;
+//! })
+//! .crossings(&[Crossing::below("x < 0").affine()], |at, r| r[0] = at.x[0])
+//! .on_event(|jump| if jump.became_true(0) { jump.x[1] *= -0.85 })
+//! .build();
+//! let mut bounces = Bounces(Vec::new());
+//! let options = Options { stop_time: 2.0, ..Options::default() };
+//! let summary = simulate(&mut ball.instantiate(), &options, &Environment::default(), &mut bounces).unwrap();
+//! assert_eq!(summary.statistics.events_state, 3);
+//! assert!((bounces.0[0] - (2.0f64 / 9.81).sqrt()).abs() < 1e-12);
+//! ```
+//!
 //! | file | what it owns |
 //! |---|---|
 //! | `run` | the run as a sum type, the only loop over time |

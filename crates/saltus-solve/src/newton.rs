@@ -292,7 +292,8 @@ impl<S: System> BlockSolve<'_, S> {
         for share in GUESS_SHIFTS {
             for i in 0..self.work.u.len() {
                 let shifted = self.work.start[i] + share * self.work.nominal[i];
-                self.work.u[i] = shifted.clamp(self.work.min[i], self.work.max[i].max(self.work.min[i]));
+                self.work.u[i] =
+                    shifted.clamp(self.work.min[i], self.work.max[i].max(self.work.min[i]));
             }
             if let Ok(solved) = self.damped(false) {
                 return Some(Ok(solved));

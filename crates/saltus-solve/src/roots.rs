@@ -405,13 +405,15 @@ impl<F: CrossingFunctions> Search<'_, F> {
         let [t_a, t_m, t_b] = interval.t;
         let [a, m, b] = interval.r;
         for i in 0..self.n {
-            let band = COEFFICIENT_NOISE * EPS * self.isolation.scale[i];
+            let band =
+                (COEFFICIENT_NOISE * EPS * self.isolation.scale[i]).max(self.isolation.noise[i]);
             let inner = bernstein([a[i], quarters[0][i], m[i], quarters[1][i], b[i]]);
             let nearest = inner[1..4]
                 .iter()
                 .chain([&m[i]])
                 .fold(f64::INFINITY, |m: f64, v| m.min(v.abs()));
-            let constant = a[i] == m[i] && m[i] == b[i];
+            let constant =
+                a[i] == m[i] && m[i] == b[i] || self.isolation.scale[i] <= self.isolation.noise[i];
             let known =
                 |touch: &Touch| touch.index == i && (touch.t - t_m).abs() <= 1e-3 * self.width;
             if nearest <= band
