@@ -6,6 +6,7 @@
 //! [`Host`] only.
 
 pub mod files;
+mod inflate;
 pub mod lapack;
 pub mod random;
 pub mod strings;

@@ -1,4 +1,5 @@
-//! Matrices in files: the text format of the Modelica Standard Library, CSV, and MATLAB level 4 and uncompressed level 5 files.
+//! Matrices in files: the text format of the Modelica Standard Library, CSV, and MATLAB level 4 and level 5 files (versions
+//! 4, 6 and 7).
 //!
 //! Comes in: the bytes of a file. Goes out: one matrix, found by its name (CSV files have one matrix and no name).
 
@@ -262,78 +263,140 @@ fn element<'a>(b: &mut Bytes<'a>) -> Result<(u32, &'a [u8]), String> {
     }
     let n = b.u32()? as usize;
     let data = b.take(n)?;
-    let padding = (8 - n % 8) % 8;
+    // Compressed elements stand without padding.
+    let padding = if tag == MAT5_COMPRESSED {
+        0
+    } else {
+        (8 - n % 8) % 8
+    };
     b.take(padding.min(b.rest.len()))?;
     Ok((tag, data))
 }
 
+/// A matrix element of a level 5 file, its data not yet read.
+struct Mat5<'a> {
+    name: String,
+    class: u8,
+    dims: &'a [u8],
+    rest: Bytes<'a>,
+}
+
+fn mat5_matrix(data: &[u8]) -> Result<Mat5<'_>, String> {
+    let mut rest = Bytes { rest: data };
+    let (_, flags) = element(&mut rest)?;
+    let (_, dims) = element(&mut rest)?;
+    let (_, name) = element(&mut rest)?;
+    Ok(Mat5 {
+        name: String::from_utf8_lossy(name).to_string(),
+        class: flags.first().copied().unwrap_or(0),
+        dims,
+        rest,
+    })
+}
+
+const MAT5_MATRIX: u32 = 14;
+const MAT5_COMPRESSED: u32 = 15;
+/// Class of a structure; numbers have the classes 6 to 15.
+const MAT5_STRUCT: u8 = 2;
+
+/// Level 5, versions 6 and 7; `name` may lead into structures, `s.a`.
 fn mat5(bytes: &[u8], name: &str) -> Result<Matrix, String> {
-    const MATRIX: u32 = 14;
-    const COMPRESSED: u32 = 15;
     if bytes.len() < 128 || &bytes[126..128] != b"IM" {
         return Err("not a little-endian MATLAB level 5 file".into());
     }
+    let mut path = name.split('.');
+    let first = path.next().unwrap_or("");
     let mut b = Bytes {
         rest: &bytes[128..],
     };
     let mut seen = Vec::new();
     while b.rest.len() >= 8 {
         let (kind, data) = element(&mut b)?;
-        if kind == COMPRESSED {
-            return Err("compressed MATLAB files (version 7) cannot be read; save the file as version 4 or 6".into());
-        }
-        if kind != MATRIX {
+        let unpacked;
+        let (kind, data) = if kind == MAT5_COMPRESSED {
+            unpacked = super::inflate::inflate(data)?;
+            element(&mut Bytes { rest: &unpacked })?
+        } else {
+            (kind, data)
+        };
+        if kind != MAT5_MATRIX {
             continue;
         }
-        let mut m = Bytes { rest: data };
-        let (_, flags) = element(&mut m)?;
-        let (_, dims) = element(&mut m)?;
-        let (_, found) = element(&mut m)?;
-        let found = String::from_utf8_lossy(found).to_string();
-        if found != name {
-            seen.push(found);
+        let mut matrix = mat5_matrix(data)?;
+        if matrix.name != first {
+            seen.push(matrix.name);
             continue;
         }
-        let class = flags.first().copied().unwrap_or(0);
-        if !(6..=15).contains(&class) || dims.len() != 8 {
-            return Err(format!("matrix `{name}` is not a full numeric matrix"));
+        for field in path {
+            matrix = mat5_field(matrix, field)?;
         }
-        let size = |i: usize| {
-            u32::from_le_bytes([dims[i], dims[i + 1], dims[i + 2], dims[i + 3]]) as usize
-        };
-        let (rows, columns) = (size(0), size(4));
-        let (kind, data) = element(&mut m)?;
-        let width = match kind {
-            1 | 2 => 1,
-            3 | 4 => 2,
-            5..=7 => 4,
-            9 => 8,
-            _ => {
-                return Err(format!(
-                    "matrix `{name}` has the unknown number type {kind}"
-                ));
-            }
-        };
-        let numbers: Vec<f64> = data
-            .chunks_exact(width)
-            .map(|c| match kind {
-                1 => f64::from(c[0] as i8),
-                2 => f64::from(c[0]),
-                3 => f64::from(i16::from_le_bytes([c[0], c[1]])),
-                4 => f64::from(u16::from_le_bytes([c[0], c[1]])),
-                5 => f64::from(i32::from_le_bytes([c[0], c[1], c[2], c[3]])),
-                6 => f64::from(u32::from_le_bytes([c[0], c[1], c[2], c[3]])),
-                7 => f64::from(f32::from_le_bytes([c[0], c[1], c[2], c[3]])),
-                _ => f64::from_le_bytes([c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]]),
-            })
-            .collect();
-        if rows.checked_mul(columns) != Some(numbers.len()) {
-            return Err(format!(
-                "matrix `{name}` has {} numbers instead of {rows}·{columns}",
-                numbers.len()
-            ));
-        }
-        return Ok(by_rows(rows, columns, &numbers));
+        return mat5_numbers(matrix, name);
     }
     Err(format!("there is no matrix `{name}`{}", listed(&seen)))
+}
+
+/// A field of a structure.
+fn mat5_field<'a>(mut matrix: Mat5<'a>, field: &str) -> Result<Mat5<'a>, String> {
+    if matrix.class != MAT5_STRUCT {
+        return Err(format!(
+            "`{}` is not a structure, so it has no field `{field}`",
+            matrix.name
+        ));
+    }
+    let (_, width) = element(&mut matrix.rest)?;
+    let width = width
+        .first()
+        .copied()
+        .filter(|w| *w > 0)
+        .ok_or("a structure without field names")? as usize;
+    let (_, names) = element(&mut matrix.rest)?;
+    for name in names.chunks(width) {
+        let (_, data) = element(&mut matrix.rest)?;
+        if name.split(|c| *c == 0).next() == Some(field.as_bytes()) {
+            return mat5_matrix(data);
+        }
+    }
+    Err(format!("`{}` has no field `{field}`", matrix.name))
+}
+
+fn mat5_numbers(mut matrix: Mat5, name: &str) -> Result<Matrix, String> {
+    let dims = matrix.dims;
+    if !(6..=15).contains(&matrix.class) || dims.len() != 8 {
+        return Err(format!("matrix `{name}` is not a full numeric matrix"));
+    }
+    let size =
+        |i: usize| u32::from_le_bytes([dims[i], dims[i + 1], dims[i + 2], dims[i + 3]]) as usize;
+    let (rows, columns) = (size(0), size(4));
+    let (kind, data) = element(&mut matrix.rest)?;
+    let width = match kind {
+        1 | 2 => 1,
+        3 | 4 => 2,
+        5..=7 => 4,
+        9 => 8,
+        _ => {
+            return Err(format!(
+                "matrix `{name}` has the unknown number type {kind}"
+            ));
+        }
+    };
+    let numbers: Vec<f64> = data
+        .chunks_exact(width)
+        .map(|c| match kind {
+            1 => f64::from(c[0] as i8),
+            2 => f64::from(c[0]),
+            3 => f64::from(i16::from_le_bytes([c[0], c[1]])),
+            4 => f64::from(u16::from_le_bytes([c[0], c[1]])),
+            5 => f64::from(i32::from_le_bytes([c[0], c[1], c[2], c[3]])),
+            6 => f64::from(u32::from_le_bytes([c[0], c[1], c[2], c[3]])),
+            7 => f64::from(f32::from_le_bytes([c[0], c[1], c[2], c[3]])),
+            _ => f64::from_le_bytes([c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]]),
+        })
+        .collect();
+    if rows.checked_mul(columns) != Some(numbers.len()) {
+        return Err(format!(
+            "matrix `{name}` has {} numbers instead of {rows}·{columns}",
+            numbers.len()
+        ));
+    }
+    Ok(by_rows(rows, columns, &numbers))
 }

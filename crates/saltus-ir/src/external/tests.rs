@@ -561,6 +561,26 @@ fn tables_come_from_text_csv_and_matlab_files() {
 }
 
 #[test]
+fn compressed_data_is_unpacked() {
+    // zlib of "hello hello hello hello\n" with fixed codes, and one stored block.
+    let fixed = [
+        0x78, 0x9c, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8, 0x40, 0x27, 0xb9, 0x00, 0x70, 0xbe,
+        0x08, 0xbb,
+    ];
+    assert_eq!(
+        inflate::inflate(&fixed).unwrap(),
+        b"hello hello hello hello\n"
+    );
+    let stored = [
+        0x78, 0x01, 0x01, 0x03, 0x00, 0xfc, 0xff, b'a', b'b', b'c', 0, 0, 0, 0,
+    ];
+    assert_eq!(inflate::inflate(&stored).unwrap(), b"abc");
+    for n in 0..fixed.len() - 5 {
+        assert!(inflate::inflate(&fixed[..n]).is_err());
+    }
+}
+
+#[test]
 fn texts() {
     assert_eq!(strings::substring("größe", 2, 4).unwrap(), "röß");
     assert!(strings::substring("abc", 2, 9).is_err());
