@@ -1188,11 +1188,30 @@ impl<'a> Scalarizer<'a> {
     fn inlined_by_policy(&mut self, function: FuncId, args: &[Shared]) -> Option<Vec<Shared>> {
         let f = &self.ir.functions[function];
         let wanted = !f.impure && (self.force || wants_inlining(f));
+        let wanted = wanted && (self.force || !self.derivative_avoids_a_call(function, args));
         if wanted {
             self.inline(function, args).ok()
         } else {
             None
         }
+    }
+
+    /// A function to be inlined after index reduction whose derivative rule spares an argument, and that argument comes from a call that
+    /// stays a call: inlined now, index reduction would have to differentiate that call.
+    fn derivative_avoids_a_call(&self, function: FuncId, args: &[Shared]) -> bool {
+        let f = &self.ir.functions[function];
+        if f.inline != Inline::Late {
+            return false;
+        }
+        let spared =
+            |k: usize| (f.derivatives.iter()).any(|rule| rule.no_derivative.contains(&(k as u32)));
+        let is_call = |e: &ExprId| {
+            matches!(
+                self.ir.expr(*e),
+                Expr::Leaf { .. } | Expr::Call { .. } | Expr::Output { .. }
+            )
+        };
+        (args.iter().enumerate()).any(|(k, arg)| spared(k) && arg.leaves.iter().any(is_call))
     }
 
     /// The call as one node, its outputs through `Output` and `Leaf`.
@@ -1406,12 +1425,10 @@ fn cells(dims: &[usize], axes: &[(Vec<usize>, bool)]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Whether the policy asks for inlining: annotated so, or short and straight without a derivative of its own. A function to be inlined
-/// after index reduction stays a call if it has a derivative: index reduction must see that.
+/// Whether the policy asks for inlining: annotated so, or short and straight without a derivative of its own.
 fn wants_inlining(f: &Function) -> bool {
     match f.inline {
-        Inline::Always => true,
-        Inline::Late => f.derivatives.is_empty(),
+        Inline::Always | Inline::Late => true,
         Inline::Never => false,
         Inline::Unstated => match &f.body {
             FunctionBody::Algorithm(body) => {
