@@ -404,7 +404,10 @@ impl<'a> Flattener<'a> {
         body: &'a [ast::Equation],
     ) -> Res<Vec<ExprId>> {
         let e = self.equation_iterator_range(crate::typing::Cx::new(cx.scope), iterator, body)?;
-        let span = iterator.range.as_ref().map_or(iterator.name.span, |range| range.span);
+        let span = iterator
+            .range
+            .as_ref()
+            .map_or(iterator.name.span, |range| range.span);
         let value = self.const_eval(e, span)?;
         let Value::Array(array) = value else {
             return Err(Box::new(Diagnostic::error(
@@ -413,11 +416,7 @@ impl<'a> Flattener<'a> {
                 "the range of a for-equation must be a vector",
             )));
         };
-        array
-            .elems
-            .iter()
-            .map(|v| self.literal(v, span))
-            .collect()
+        array.elems.iter().map(|v| self.literal(v, span)).collect()
     }
 
     fn literal(&mut self, value: &Value, span: Span) -> Res<ExprId> {

@@ -17,7 +17,10 @@ pub struct Differentiation {
 /// `orders_min` (one per variable) are derivatives that must be determined though no row contains them.
 ///
 /// `Err` carries a maximum matching of the whole pattern that leaves rows unmatched: the system is structurally singular.
-pub fn pantelides(rows: &[Vec<(u32, u32)>], orders_min: &[u32]) -> Result<Differentiation, Matching> {
+pub fn pantelides(
+    rows: &[Vec<(u32, u32)>],
+    orders_min: &[u32],
+) -> Result<Differentiation, Matching> {
     let n_variables = orders_min.len();
     let all: Vec<Vec<u32>> = rows
         .iter()

@@ -75,7 +75,10 @@ impl SourceMap {
 
     /// The file with this name, the latest if there are several.
     pub fn find(&self, name: &str) -> Option<FileId> {
-        self.files.iter().rposition(|f| f.name == name).map(|i| FileId(i as u32))
+        self.files
+            .iter()
+            .rposition(|f| f.name == name)
+            .map(|i| FileId(i as u32))
     }
 
     /// Byte offset of a line and column (from 1), clamped to the file.
@@ -84,7 +87,10 @@ impl SourceMap {
         let line = (at.line.max(1) as usize - 1).min(f.line_starts.len() - 1);
         let start = f.line_starts[line] as usize;
         let rest = &f.text[start..];
-        let skip = rest.char_indices().nth(at.col.max(1) as usize - 1).map_or(rest.len(), |(i, _)| i);
+        let skip = rest
+            .char_indices()
+            .nth(at.col.max(1) as usize - 1)
+            .map_or(rest.len(), |(i, _)| i);
         (start + skip) as u32
     }
 

@@ -1097,7 +1097,12 @@ impl<'a> Flattener<'a> {
     }
 
     /// The vector that an iterator of a for-equation runs over, deduced from the body if it is not written.
-    pub(crate) fn equation_iterator_range(&mut self, cx: Cx<'_>, iterator: &'a ast::Iterator, body: &'a [ast::Equation]) -> Res<ExprId> {
+    pub(crate) fn equation_iterator_range(
+        &mut self,
+        cx: Cx<'_>,
+        iterator: &'a ast::Iterator,
+        body: &'a [ast::Equation],
+    ) -> Res<ExprId> {
         match &iterator.range {
             Some(range) => self.iterator_range(cx, range),
             None => {
@@ -1313,15 +1318,21 @@ fn find_equation_use<'a>(body: &'a [ast::Equation], name: Name) -> Option<Use<'a
     use ast::EquationKind as K;
     let in_ref = |r: &'a ast::ComponentRef| {
         let mut stack = Vec::new();
-        use_in_ref(r, name, &mut stack).or_else(|| stack.into_iter().find_map(|e| find_use(e, name)))
+        use_in_ref(r, name, &mut stack)
+            .or_else(|| stack.into_iter().find_map(|e| find_use(e, name)))
     };
     body.iter().find_map(|equation| match &equation.kind {
         K::Equal { lhs, rhs } => find_use(lhs, name).or_else(|| find_use(rhs, name)),
-        K::If { branches, otherwise } => branches
+        K::If {
+            branches,
+            otherwise,
+        } => branches
             .iter()
             .find_map(|(c, b)| find_use(c, name).or_else(|| find_equation_use(b, name)))
             .or_else(|| find_equation_use(otherwise, name)),
-        K::When { branches } => branches.iter().find_map(|(c, b)| find_use(c, name).or_else(|| find_equation_use(b, name))),
+        K::When { branches } => branches
+            .iter()
+            .find_map(|(c, b)| find_use(c, name).or_else(|| find_equation_use(b, name))),
         K::For { body, .. } => find_equation_use(body, name),
         K::Connect { a, b } => in_ref(a).or_else(|| in_ref(b)),
         K::Call(e) => find_use(e, name),
