@@ -280,11 +280,11 @@ impl<S: System> BlockSolve<'_, S> {
             Ok(solved) => return Ok(solved),
             Err(failure) => failure,
         };
-        self.from_shifted_guess().unwrap_or(Err(failure))
+        self.solve_beside_guess().unwrap_or(Err(failure))
     }
 
     /// If the equations cannot be evaluated at the guess (they divide by an unknown whose guess is 0), tries guesses beside it.
-    fn from_shifted_guess(&mut self) -> Option<Result<Solved, SolveError>> {
+    fn solve_beside_guess(&mut self) -> Option<Result<Solved, SolveError>> {
         self.work.u.copy_from_slice(&self.work.start);
         if self.residual_at_u().is_ok() {
             return None;
