@@ -169,7 +169,6 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the two ends of a connect")]
     fn pending_connect(
         &mut self,
         within: InstId,
@@ -346,8 +345,9 @@ impl<'a> Flattener<'a> {
                 format!("`{}` has no elements", self.insts[inst].path),
             )));
         }
-        let outside = outside && self.insts[inst].parent == Some(cx.inst)
-            || (outside && self.declarer_of_connector(inst) == Some(cx.inst));
+        let outside = outside
+            && (self.insts[inst].parent == Some(cx.inst)
+                || self.declarer_of_connector(inst) == Some(cx.inst));
         let range = self.var(inst)?;
         let (dims, chosen) = self.select(cx, part, &range.dims)?;
         Ok((

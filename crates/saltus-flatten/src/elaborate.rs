@@ -148,10 +148,6 @@ impl<'a> Flattener<'a> {
         })
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the parts of a short class definition"
-    )]
     fn collect_short(
         &mut self,
         inst: InstId,
@@ -398,7 +394,6 @@ impl<'a> Flattener<'a> {
         Ok(result)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "context of one extends clause")]
     fn collect_extends(
         &mut self,
         inst: InstId,
