@@ -271,6 +271,13 @@ impl<'a> Pass<'a> {
     }
 
     fn set_value(&mut self, x: VarId, value: ExprId, equation: u32) {
+        // A Real must not turn into an Integer literal in array arguments.
+        let value = match *self.work.flat.ir.expr(value) {
+            Expr::Integer(i) if self.work.flat.variables[x].base == Base::Real => {
+                self.work.flat.ir.real(i as f64)
+            }
+            _ => value,
+        };
         self.info[x.index()].value = Some(value);
         self.invariants.push((x, value, equation));
         let literal = self.work.flat.ir.is_literal(value);
@@ -662,7 +669,7 @@ fn rewrite_all(work: &mut Work, aliases: &Aliases, invariants: &[(VarId, ExprId,
             eq.lhs = new(ir, eq.lhs);
         }
         eq.rhs = new(ir, eq.rhs);
-        if let Some((lhs, rhs)) = &mut eq.initial {
+        for (lhs, rhs) in eq.initial.iter_mut().chain(eq.late.iter_mut()) {
             *lhs = new(ir, *lhs);
             *rhs = new(ir, *rhs);
         }

@@ -39,6 +39,7 @@ pub(crate) fn add_partition(
             lhs,
             rhs,
             initial: None,
+            late: None,
             kind: Kind::Clocked {
                 active,
                 partition: index as u32,

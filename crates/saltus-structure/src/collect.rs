@@ -35,7 +35,16 @@ pub(crate) fn collect(work: &mut Work) {
     for equation in &equations {
         let lhs = extractor.extract(equation.lhs, Context::Events, equation.origin);
         let rhs = extractor.extract(equation.rhs, Context::Events, equation.origin);
+        let called = (
+            extractor.extract_as_is(equation.lhs, Context::Events, equation.origin),
+            extractor.extract_as_is(equation.rhs, Context::Events, equation.origin),
+        );
         push_equation(extractor.work, lhs, rhs, equation.origin);
+        if called != (lhs, rhs)
+            && let Some(eq) = extractor.work.equations.last_mut()
+        {
+            eq.late = Some(called);
+        }
     }
     for (algorithm, origin) in &algorithms {
         for &(var, value) in &algorithm.equations {
@@ -50,6 +59,7 @@ pub(crate) fn collect(work: &mut Work) {
                     lhs,
                     rhs: value,
                     initial: None,
+                    late: None,
                     kind,
                     origin: *origin,
                 });
@@ -99,6 +109,7 @@ pub(crate) fn collect(work: &mut Work) {
             lhs,
             rhs,
             initial: None,
+            late: None,
             kind,
             origin: equation.origin,
         });
@@ -112,6 +123,7 @@ pub(crate) fn collect(work: &mut Work) {
                 lhs,
                 rhs,
                 initial: None,
+                late: None,
                 kind,
                 origin: *origin,
             });
@@ -202,6 +214,7 @@ fn push_equation(work: &mut Work, lhs: ExprId, rhs: ExprId, origin: Origin) {
         lhs,
         rhs,
         initial: None,
+        late: None,
         kind,
         origin,
     });
@@ -229,6 +242,9 @@ fn split_forms(work: &mut Work, forms: &mut Forms) {
         let initial = (forms.initial(work, lhs), forms.initial(work, rhs));
         eq.lhs = forms.event(work, eq.lhs);
         eq.rhs = forms.event(work, eq.rhs);
+        eq.late = eq
+            .late
+            .map(|(lhs, rhs)| (forms.event(work, lhs), forms.event(work, rhs)));
         eq.initial = (initial != (eq.lhs, eq.rhs)).then_some(initial);
     }
     work.equations = equations;

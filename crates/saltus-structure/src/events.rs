@@ -5,6 +5,7 @@
 //! Integer, `edge`, `change`, `der`, `delay`, `semiLinear`, `noEvent`, `smooth` are gone. `initial()` and `homotopy` stay (see
 //! [`crate::rewrite::Form`]). Equal relations share one variable, complements too.
 
+use crate::late::inline_late;
 use crate::system::{Crossing, CrossingClass, Delay, TimeEvent};
 use crate::text::expr_text;
 use crate::work::{Class, Eq, Kind, Work};
@@ -72,8 +73,19 @@ impl<'a> Extractor<'a> {
         }
     }
 
-    /// The expression without event-making nodes.
+    /// The expression without event-making nodes, with late functions inlined.
     pub(crate) fn extract(&mut self, root: ExprId, context: Context, origin: Origin) -> ExprId {
+        let root = inline_late(&mut self.work.flat.ir, root);
+        self.extract_as_is(root, context, origin)
+    }
+
+    /// The expression without event-making nodes, calls kept.
+    pub(crate) fn extract_as_is(
+        &mut self,
+        root: ExprId,
+        context: Context,
+        origin: Origin,
+    ) -> ExprId {
         enum Todo {
             Visit(ExprId, Context),
             Build(ExprId, Context),
@@ -405,6 +417,7 @@ impl<'a> Extractor<'a> {
             lhs,
             rhs: condition,
             initial: None,
+            late: None,
             kind: Kind::Assign {
                 var,
                 discrete: true,
@@ -526,6 +539,7 @@ impl<'a> Extractor<'a> {
             lhs,
             rhs,
             initial: Some((lhs, expr)),
+            late: None,
             kind: Kind::Assign {
                 var: result,
                 discrete: false,
@@ -636,6 +650,7 @@ impl<'a> Extractor<'a> {
             lhs,
             rhs,
             initial,
+            late: None,
             kind: Kind::Assign {
                 var: relation,
                 discrete: true,
@@ -767,6 +782,7 @@ impl<'a> Extractor<'a> {
             lhs,
             rhs,
             initial: Some((lhs, floor)),
+            late: None,
             kind: Kind::Assign {
                 var: k,
                 discrete: true,

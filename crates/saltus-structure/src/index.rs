@@ -7,14 +7,15 @@
 //! `stateSelect`, fixed start values and, last, large pivots decide.
 
 use crate::derivative;
+use crate::late::{inline_late, without_no_event};
 use crate::numeric::{parameter_value, value_at_start};
 use crate::parameters::is_fixed;
 use crate::text::equation_text;
 use crate::work::{Class, Eq, Kind, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_graph::{Matcher, pantelides};
-use saltus_ir::VarId;
 use saltus_ir::flat::StateSelect;
+use saltus_ir::{Expr, ExprId, VarId};
 use saltus_syntax::Diagnostic;
 
 /// More differentiations than this are taken for a modelling error.
@@ -165,20 +166,34 @@ pub(crate) fn reduce_index(work: &mut Work, mut chains: Chains) -> Option<Reduce
 fn differentiate(work: &mut Work, k: usize, times: u32) {
     let mut eq: Eq = work.equations[k].clone();
     for _ in 0..times {
-        let both = |work: &mut Work, lhs, rhs| -> Result<_, String> {
-            Ok((derivative::total(work, lhs)?, derivative::total(work, rhs)?))
+        let initial = eq
+            .initial
+            .map(|sides| sides_derivative(work, sides))
+            .transpose();
+        let late = eq
+            .late
+            .map(|sides| sides_derivative(work, sides))
+            .and_then(Result::ok);
+        let derivative = match late {
+            // What is not inlined is differentiated by the rules of the calls.
+            Some((lhs, rhs)) if has_call(work, eq.lhs) || has_call(work, eq.rhs) => {
+                let ir = &mut work.flat.ir;
+                let mut inlined = |e| {
+                    let e = inline_late(ir, e);
+                    without_no_event(ir, e)
+                };
+                Ok((inlined(lhs), inlined(rhs)))
+            }
+            _ => sides_derivative(work, (eq.lhs, eq.rhs)),
         };
-        let initial = match eq.initial {
-            Some((lhs, rhs)) => both(work, lhs, rhs).map(Some),
-            None => Ok(None),
-        };
-        match (both(work, eq.lhs, eq.rhs), initial) {
+        match (derivative, initial) {
             (Ok((lhs, rhs)), Ok(initial)) => {
                 let initial = initial.filter(|&sides| sides != (lhs, rhs));
                 eq = Eq {
                     lhs,
                     rhs,
                     initial,
+                    late,
                     kind: Kind::Continuous,
                     origin: eq.origin,
                 };
@@ -198,6 +213,20 @@ fn differentiate(work: &mut Work, k: usize, times: u32) {
             }
         }
     }
+}
+
+fn has_call(work: &Work, e: ExprId) -> bool {
+    let ir = &work.flat.ir;
+    ir.reachable(&[e])
+        .into_iter()
+        .any(|id| matches!(ir.expr(id), Expr::Call { .. }))
+}
+
+fn sides_derivative(
+    work: &mut Work,
+    (lhs, rhs): (ExprId, ExprId),
+) -> Result<(ExprId, ExprId), String> {
+    Ok((derivative::total(work, lhs)?, derivative::total(work, rhs)?))
 }
 
 /// The variables (derivatives) that become algebraic.
@@ -221,9 +250,7 @@ fn select_dummies(
                     continue;
                 }
                 let var = chains.vars[chain as usize][order as usize];
-                if let Some(value) = entry(work, &eq, var, row, chain) {
-                    entries.push((chain, value));
-                }
+                entries.push((chain, entry(work, &eq, var, row, chain)));
             }
             matrix.push(Row {
                 differentiations: c[row],
@@ -313,20 +340,20 @@ fn components(rows: &[Vec<(u32, u32)>], c: &[u32], d: &[u32]) -> Vec<Vec<usize>>
     components.into_values().collect()
 }
 
-/// ∂(lhs - rhs)/∂var at the start values; `None` if it is constantly zero.
-fn entry(work: &mut Work, eq: &Eq, var: VarId, row: usize, chain: u32) -> Option<f64> {
+/// ∂(lhs - rhs)/∂var at the start values; zero only if it is zero for the given parameters at all times.
+fn entry(work: &mut Work, eq: &Eq, var: VarId, row: usize, chain: u32) -> f64 {
     // Deterministic, different for each entry, so that a generic matrix has full structural rank.
     let generic = GENERIC_ENTRY * (1.0 + ((row * 31 + chain as usize * 17) % 97) as f64 / 97.0);
     let difference = work.flat.ir.sub(eq.lhs, eq.rhs);
     let Some(partial) = derivative::partial(work, difference, var) else {
-        return Some(generic);
+        return generic;
     };
     if let Some(constant) = parameter_value(work, partial) {
-        return (constant != 0.0).then_some(constant);
+        return constant;
     }
     match value_at_start(work, partial) {
-        Some(value) if value.abs() > GENERIC_ENTRY => Some(value),
-        _ => Some(generic),
+        Some(value) if value.abs() > GENERIC_ENTRY => value,
+        _ => generic,
     }
 }
 
@@ -356,7 +383,9 @@ fn largest_pivots(matrix: &[Row]) -> FxHashMap<u32, f64> {
         let largest = row.entries.iter().fold(0.0f64, |m, e| m.max(e.1.abs()));
         for &(chain, value) in &row.entries {
             let pivot = pivots.entry(chain).or_default();
-            *pivot = pivot.max(value.abs() / largest);
+            if largest > 0.0 {
+                *pivot = pivot.max(value.abs() / largest);
+            }
         }
     }
     pivots
@@ -396,7 +425,7 @@ fn independent_columns(matrix: &[Row], order: &[u32]) -> Vec<u32> {
         let scale = row.entries.iter().fold(0.0f64, |m, e| m.max(e.1.abs()));
         let mut entries = FxHashMap::default();
         for &(chain, value) in &row.entries {
-            if allowed.contains(&chain) {
+            if value != 0.0 && allowed.contains(&chain) {
                 entries.insert(chain, value / scale);
                 rows_of.entry(chain).or_default().push(r);
                 n_entries += 1;
@@ -461,12 +490,15 @@ fn independent_columns(matrix: &[Row], order: &[u32]) -> Vec<u32> {
             }
         }
         if n_entries > budget {
-            return structural_columns(matrix, order);
+            break;
         }
     }
     if chosen.len() < rows.len() {
-        // Singular at the start values: what remains is chosen by structure.
-        return structural_columns(matrix, order);
+        // Singular at the start values, or too much work: what remains is chosen by structure.
+        let mut by_structure = chosen.clone();
+        let taken: FxHashSet<u32> = chosen.into_iter().collect();
+        by_structure.extend(order.iter().filter(|c| !taken.contains(c)));
+        return structural_columns(matrix, &by_structure);
     }
     chosen
 }

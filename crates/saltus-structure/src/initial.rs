@@ -183,6 +183,7 @@ fn model_equations(work: &mut Work, pre_vars: &[(VarId, VarId)]) -> Vec<Eq> {
             lhs,
             rhs,
             initial: None,
+            late: None,
             kind: eq.kind.clone(),
             origin: eq.origin,
         };
@@ -198,6 +199,7 @@ fn model_equations(work: &mut Work, pre_vars: &[(VarId, VarId)]) -> Vec<Eq> {
             lhs,
             rhs,
             initial: None,
+            late: None,
             kind: Kind::Assign {
                 var,
                 discrete: true,
@@ -295,7 +297,8 @@ fn initial_solvable(work: &mut Work, eq: &Eq) -> Vec<VarId> {
     }
 }
 
-/// Fixes start values until every unknown is determined: `pre` of discrete variables, states, then others, each by confidence.
+/// Fixes start values until every unknown is determined: `pre` of discrete variables, start values given for states and for
+/// variables that index reduction has taken from the states, other states, others, each by confidence.
 fn complete(
     work: &mut Work,
     matcher: &mut Matcher,
@@ -319,14 +322,17 @@ fn complete(
         .collect();
     let rank = |v: VarId| {
         let variable = &work.flat.variables[v];
+        let state = states.contains(&v);
         let kind = match work.class(v) {
-            _ if states.contains(&v) => 0,
-            Class::FreeParameter => 1,
-            _ if variable.start.is_some() => 2,
-            _ if !work.der_name.contains_key(&v) => 3,
-            _ => 4,
+            // A state, or one that could have been: its start value is meant as an initial value.
+            _ if (state || work.der.contains_key(&v)) && variable.start.is_some() => 0,
+            _ if state => 1,
+            Class::FreeParameter => 2,
+            _ if variable.start.is_some() => 3,
+            _ if !work.der_name.contains_key(&v) => 4,
+            _ => 5,
         };
-        (kind, variable.start_level, v)
+        (kind, variable.start_level, !state, v)
     };
     candidates.sort_by_key(|&v| rank(v));
     for var in candidates {

@@ -4,7 +4,7 @@
 //! discrete unknowns with crossing functions, index reduced, equations sorted into blocks and torn, an initial system
 //! beside it. `saltus-codegen` turns it into code.
 //!
-//! The passes, one file each, in their order: `collect` (with `events`, `whens`, `clocked`), `parameters`, `balance`, `alias`,
+//! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `alias`,
 //! `index`, `sort` (with `block`), `schedule`, `initial`.
 
 mod alias;
@@ -16,6 +16,7 @@ mod derivative;
 mod events;
 mod index;
 mod initial;
+mod late;
 mod numeric;
 mod parameters;
 pub mod print;

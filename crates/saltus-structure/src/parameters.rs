@@ -73,6 +73,7 @@ pub(crate) fn sort_parameters(work: &mut Work) {
                 lhs,
                 rhs: value,
                 initial: None,
+                late: None,
                 kind: Kind::Assign {
                     var,
                     discrete: work.flat.variables[var].base != Base::Real,

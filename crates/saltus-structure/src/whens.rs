@@ -165,6 +165,7 @@ pub(crate) fn finish_when(extractor: &mut Extractor<'_>, prepared: PreparedWhen)
             lhs,
             rhs,
             initial: Some((lhs, at_start)),
+            late: None,
             kind: Kind::Assign {
                 var,
                 discrete: true,

@@ -53,6 +53,8 @@ pub(crate) struct Eq {
     pub(crate) rhs: ExprId,
     /// Left and right side in the initial system where they differ.
     pub(crate) initial: Option<(ExprId, ExprId)>,
+    /// The sides with calls of functions that are inlined late, if there are any.
+    pub(crate) late: Option<(ExprId, ExprId)>,
     pub(crate) kind: Kind,
     pub(crate) origin: Origin,
 }
