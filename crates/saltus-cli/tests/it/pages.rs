@@ -38,8 +38,6 @@ const NOT_YET: &[(&str, &str)] = &[
     ("initialization-failed", "no code of its own"),
     // FIXME: reported as assertion-failed.
     ("overdetermined-initialization", "no code of its own"),
-    // FIXME: reported as unsupported-feature.
-    ("clocked-when", "clocked when-clauses are refused before"),
 ];
 
 #[test]

@@ -17,7 +17,6 @@ const WITHOUT_EXAMPLE: &[&str] = &[
 
 /// FIXME: pages that need an example that gives their code, with what their first example gives today (nothing: no example).
 const FIXME: &[(&str, &str)] = &[
-    ("clocked-when", "unsupported-feature"),
     ("external-function-failed", ""),
     ("external-function-missing", "external-function-failed"),
     ("initialization-failed", "newton-failed"),
