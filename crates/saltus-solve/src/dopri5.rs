@@ -379,6 +379,7 @@ impl Dopri5 {
 }
 
 /// Σ c_s k_s for component `i`; the weights of k2 are zero.
+#[inline]
 fn combine(c: &[f64], k: &[Vec<f64>; 7], i: usize) -> f64 {
     let mut sum = c[0] * k[0][i];
     for (c, k) in c.iter().zip(k).skip(2) {
