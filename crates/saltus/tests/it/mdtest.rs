@@ -8,7 +8,8 @@
 //! - `// FIXME wrong error: [code]`: the compiler gives this message today although the model is right.
 //!
 //! A fenced block `flat` after it is the printed flat model, a block `result` has lines `variable at time = value`, which are checked
-//! in a run (`// FIXME is value` after one: what the compiler gives today); a block `text` is prose. The class under test is the last top-level class of the block.
+//! in a run (`// FIXME is value` after one: what the compiler gives today; `// FIXME fails: [code]` above them: the run fails
+//! today); a block `text` is prose. The class under test is the last top-level class of the block.
 
 use saltus::{Diagnostics, Error, Severity, Workspace};
 use std::collections::BTreeSet;
@@ -313,9 +314,12 @@ fn result_line(line: &str) -> Option<(&str, f64, f64)> {
 }
 
 fn check_result(text: &str, result: &str) -> Result<(), String> {
+    let fails_today = result
+        .lines()
+        .find_map(|l| l.strip_prefix("// FIXME fails: [")?.strip_suffix(']'));
     let lines: Vec<(&str, f64, f64)> = result
         .lines()
-        .filter(|l| !l.trim().is_empty())
+        .filter(|l| !l.trim().is_empty() && !l.starts_with("//"))
         .map(|l| {
             result_line(l)
                 .ok_or_else(|| format!("not of the form `variable at time = value`: {l}\n"))
@@ -328,7 +332,7 @@ fn check_result(text: &str, result: &str) -> Result<(), String> {
     let compiled = workspace
         .compile(&class_of(text))
         .map_err(|e| format!("{e}\n"))?;
-    let run = compiled
+    let outcome = compiled
         .experiment()
         .stop_time(stop)
         .tolerance(RUN_TOLERANCE)
@@ -337,8 +341,24 @@ fn check_result(text: &str, result: &str) -> Result<(), String> {
             stop,
             lines.iter().map(|(_, time, _)| *time),
         ))
-        .simulate()
-        .map_err(|e| format!("{e}\n"))?;
+        .simulate();
+    let run = match (outcome, fails_today) {
+        (Ok(run), None) => run,
+        (Ok(_), Some(code)) => {
+            return Err(format!(
+                "does not fail with [{code}] now, remove the FIXME\n"
+            ));
+        }
+        (Err(error), None) => return Err(format!("{error}\n")),
+        (Err(error), Some(code)) => {
+            let codes = model_error(error).error_codes();
+            return if codes == [code] {
+                Ok(())
+            } else {
+                Err(format!("expected to fail with [{code}], got {codes:?}\n"))
+            };
+        }
+    };
     let mut problem = String::new();
     for (name, time, value) in lines {
         match run.at(name, time) {
