@@ -170,7 +170,12 @@ impl<'a> Flattener<'a> {
                 dims,
                 elems,
                 subs: pending,
-            } => self.members(cx, dims, pending, &elems, name, part, subs),
+            } => {
+                if let Some(&first) = elems.first() {
+                    self.check_visible(first, name, span)?;
+                }
+                self.members(cx, dims, pending, &elems, name, part, subs)
+            }
             Target::Class(class) => {
                 let inst = self.class_inst(&class)?;
                 self.elaborate(inst)?;
@@ -193,6 +198,7 @@ impl<'a> Flattener<'a> {
                         .add_scalar(Expr::Enum(id, k as u32 + 1), Base::Enum(id));
                     return Ok(Target::Value(e));
                 }
+                self.check_visible(inst, name, span)?;
                 match self.inst_member(inst, name, span)? {
                     Some(Found::Class(class)) => Ok(Target::Class(class)),
                     Some(Found::Component { owner, name }) => {
