@@ -350,8 +350,12 @@ impl<'a> Flattener<'a> {
                     modification.span,
                 ));
             }
-            layers.extend(descend_all(&original.chain, class.name));
-            result.extend(self.collect_class(inst, &base, layers.into(), None, stack)?);
+            layers.extend(descend_all(&original.chain, def.name.name));
+            let inherited = self.collect_class(inst, &base, layers.into(), None, stack)?;
+            for (name, _) in &inherited {
+                self.note_name(lex, *name);
+            }
+            result.extend(inherited);
         }
         let mut own_done = 0;
         for element in &parts.elements {

@@ -547,6 +547,32 @@ impl<'a> Flattener<'a> {
         )))
     }
 
+    /// The value of a component must have its type; an Integer may stand for a Real.
+    pub(crate) fn check_binding_type(&self, inst: InstId, base: Base, binding: ExprId) -> Res<()> {
+        let bound = self.ir.base(binding);
+        let span = self.insts[inst].span;
+        let fits = match (base, bound) {
+            (Base::Real, Base::Integer) => true,
+            (a, b) => a == b,
+        };
+        if !fits {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "type-mismatch",
+                    span,
+                    format!(
+                        "`{}` has type `{}`, its value type `{}`",
+                        self.insts[inst].path,
+                        self.text_of_type(&saltus_ir::Type::scalar(base)),
+                        self.type_text_of(binding)
+                    ),
+                )
+                .help("give a value of the declared type"),
+            ));
+        }
+        Ok(())
+    }
+
     fn component_binding(&mut self, inst: InstId, range: &VarRange, ids: &[VarId]) -> Res<()> {
         let span = self.insts[inst].span;
         let variability = self.insts[inst].prefixes.variability;
@@ -562,6 +588,9 @@ impl<'a> Flattener<'a> {
         if let Some(Some(value)) = self.values.get(&inst).cloned()
             && !matches!(range.base, Base::Object(_))
         {
+            if let Some(binding) = self.binding(inst)? {
+                self.check_binding_type(inst, range.base, binding)?;
+            }
             for (k, id) in ids.iter().enumerate() {
                 let literal = self.value_literal(&value, k, &range.dims)?;
                 self.variables[*id].binding = Some(self.real_literal(literal, range.base));
@@ -577,26 +606,8 @@ impl<'a> Flattener<'a> {
         let Some(binding) = self.binding(inst)? else {
             return Ok(());
         };
+        self.check_binding_type(inst, range.base, binding)?;
         let bound = self.ir.ty(binding).clone();
-        let fits = match (range.base, bound.base) {
-            (Base::Real, Base::Integer) => true,
-            (a, b) => a == b,
-        };
-        if !fits {
-            return Err(Box::new(
-                Diagnostic::error(
-                    "type-mismatch",
-                    span,
-                    format!(
-                        "`{}` has type `{}`, its value type `{}`",
-                        self.insts[inst].path,
-                        self.text_of_type(&saltus_ir::Type::scalar(range.base)),
-                        self.type_text_of(binding)
-                    ),
-                )
-                .help("give a value of the declared type"),
-            ));
-        }
         let leaves = self.leaves(binding, span)?;
         let leaves = if leaves.len() == ids.len() && (!bound.is_scalar() || range.dims.is_empty()) {
             leaves

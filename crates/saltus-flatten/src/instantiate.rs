@@ -764,17 +764,13 @@ impl<'a> Flattener<'a> {
         }
         self.elaborate(inst)?;
         let base = match self.insts[inst].builtin {
-            Some(BuiltinClass::Real) => Base::Real,
-            Some(BuiltinClass::Integer) => Base::Integer,
-            Some(BuiltinClass::Boolean) => Base::Boolean,
-            Some(BuiltinClass::String) => Base::String,
-            Some(BuiltinClass::Clock) => Base::Clock,
-            Some(BuiltinClass::Enum(id)) => Base::Enum(id),
             Some(BuiltinClass::ExternalObject) => Base::Object(self.object_type(inst)),
-            None => unreachable!(
-                "only builtin-typed components have variables: {}",
-                self.insts[inst].path
-            ),
+            _ => self.builtin_base(inst).unwrap_or_else(|| {
+                unreachable!(
+                    "only builtin-typed components have variables: {}",
+                    self.insts[inst].path
+                )
+            }),
         };
         let dims = self.component_dims(inst)?;
         let n: usize = dims.iter().product();
@@ -830,6 +826,19 @@ impl<'a> Flattener<'a> {
         };
         self.insts[inst].var = Some(range.clone());
         Ok(range)
+    }
+
+    /// The base type of a component of builtin type; `None` for classes and external objects.
+    fn builtin_base(&self, inst: InstId) -> Option<Base> {
+        Some(match self.insts[inst].builtin? {
+            BuiltinClass::Real => Base::Real,
+            BuiltinClass::Integer => Base::Integer,
+            BuiltinClass::Boolean => Base::Boolean,
+            BuiltinClass::String => Base::String,
+            BuiltinClass::Clock => Base::Clock,
+            BuiltinClass::Enum(id) => Base::Enum(id),
+            BuiltinClass::ExternalObject => return None,
+        })
     }
 
     fn object_type(&mut self, inst: InstId) -> saltus_ir::ObjectId {
@@ -892,6 +901,9 @@ impl<'a> Flattener<'a> {
             return Ok(self.converted_override(inst, value.clone()));
         }
         if let Some(binding) = self.binding(inst)? {
+            if let Some(base) = self.builtin_base(inst) {
+                self.check_binding_type(inst, base, binding)?;
+            }
             let value = self.const_eval(binding, span)?;
             // A scalar given to an array by a type-level or `each` modifier is spread.
             let dims = self.component_dims(inst)?;

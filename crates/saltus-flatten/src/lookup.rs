@@ -426,7 +426,9 @@ impl<'a> Flattener<'a> {
             ident.span,
             format!("class `{}` is not known here", ident.name),
         );
-        let diagnostic = match suggest(ident.name, candidates) {
+        let predefined = ["Real", "Integer", "Boolean", "String"].map(Name::new);
+        let candidates: Vec<Name> = candidates.iter().copied().chain(predefined).collect();
+        let diagnostic = match suggest(ident.name, &candidates) {
             Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
             None => diagnostic.help("check the spelling, add an `import`, or name the library folder with `--library` or MODELICAPATH"),
         };
