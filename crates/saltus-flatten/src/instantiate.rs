@@ -765,7 +765,7 @@ impl<'a> Flattener<'a> {
         self.elaborate(inst)?;
         let base = match self.insts[inst].builtin {
             Some(BuiltinClass::ExternalObject) => Base::Object(self.object_type(inst)),
-            _ => self.builtin_base(inst).unwrap_or_else(|| {
+            _ => self.scalar_base(inst).unwrap_or_else(|| {
                 unreachable!(
                     "only builtin-typed components have variables: {}",
                     self.insts[inst].path
@@ -829,7 +829,7 @@ impl<'a> Flattener<'a> {
     }
 
     /// The base type of a component of builtin type; `None` for classes and external objects.
-    fn builtin_base(&self, inst: InstId) -> Option<Base> {
+    fn scalar_base(&self, inst: InstId) -> Option<Base> {
         Some(match self.insts[inst].builtin? {
             BuiltinClass::Real => Base::Real,
             BuiltinClass::Integer => Base::Integer,
@@ -901,7 +901,7 @@ impl<'a> Flattener<'a> {
             return Ok(self.converted_override(inst, value.clone()));
         }
         if let Some(binding) = self.binding(inst)? {
-            if let Some(base) = self.builtin_base(inst) {
+            if let Some(base) = self.scalar_base(inst) {
                 self.check_binding_type(inst, base, binding)?;
             }
             let value = self.const_eval(binding, span)?;

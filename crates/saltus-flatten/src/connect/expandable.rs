@@ -12,6 +12,9 @@ use saltus_syntax::{Diagnostic, Name, Span, ast};
 /// Bound of the passes that add members: busses inside busses are rarely more than three deep.
 const PASSES_MAX: usize = 100;
 
+/// Deepest nesting of a connector that connecting may add members to: deeper only if a bus is connected with its own member.
+const BUS_DEPTH_MAX: u32 = 60;
+
 /// `connect(bus.member, other)` where the expandable connector `bus` has no such member yet.
 pub struct PendingExpandable {
     pub within: InstId,
@@ -90,6 +93,16 @@ impl<'a> Flattener<'a> {
             let mut k = 0;
             while k < busses.pairs.len() {
                 let (a, b) = busses.pairs[k];
+                if self.insts[a].depth.max(self.insts[b].depth) > BUS_DEPTH_MAX {
+                    return Err(Box::new(
+                        Diagnostic::error(
+                            "recursive-expandable",
+                            self.insts[a].span,
+                            "an expandable connector is connected with a connector inside itself",
+                        )
+                        .help("connect the bus and its sub-bus with different components"),
+                    ));
+                }
                 changed |= self.augment(&mut busses, a, b)?;
                 changed |= self.augment(&mut busses, b, a)?;
                 k += 1;
