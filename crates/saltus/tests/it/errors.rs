@@ -21,7 +21,6 @@ const FIXME: &[(&str, &str)] = &[
     ("external-function-missing", "external-function-failed"),
     ("initialization-failed", "newton-failed"),
     ("overdetermined-initialization", "assertion-failed"),
-    ("recursive-expandable", ""),
     ("too-deep", ""),
     ("unsupported-expression", ""),
 ];
