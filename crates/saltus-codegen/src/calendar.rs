@@ -10,6 +10,9 @@ const SAME_INSTANT: f64 = 64.0 * f64::EPSILON;
 /// Shortest interval of ticks, in units in the last place of the time.
 const INTERVAL_ULPS: f64 = 16.0;
 
+/// Just after time 0, in seconds: the floats next to zero are denormal. Below the resolution of any other time.
+const AFTER_ZERO: f64 = 1e-100;
+
 /// A source of time events with its numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Source {
@@ -35,7 +38,7 @@ impl Source {
     pub(crate) fn next(&self, now: f64) -> f64 {
         match *self {
             Source::Threshold { at, after } => {
-                let at = if after { at.next_up() } else { at };
+                let at = if after { just_after(at) } else { at };
                 if at > now { at } else { f64::INFINITY }
             }
             _ => {
@@ -127,6 +130,11 @@ impl Source {
             _ => None,
         }
     }
+}
+
+/// The next float, but no nearer to zero than an integrator can step.
+fn just_after(at: f64) -> f64 {
+    at.next_up().max(at + AFTER_ZERO)
 }
 
 fn ratio(r: (i64, i64)) -> f64 {

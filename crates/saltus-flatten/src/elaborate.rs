@@ -419,12 +419,59 @@ impl<'a> Flattener<'a> {
         layers.extend(base.layers.iter().cloned());
         base.layers = Rc::from([]);
         let mut inherited = self.collect_class(inst, &base, layers.into(), None, stack)?;
+        if let Some(modification) = &extends.modification
+            && self.insts[inst].builtin.is_none()
+        {
+            self.check_extends_modifiers(modification, &inherited, &base)?;
+        }
         if element.visibility == ast::Visibility::Protected {
             for (_, e) in &mut inherited {
                 e.protected = true;
             }
         }
         Ok(inherited)
+    }
+
+    /// The modifiers of an extends clause name elements of the base class, each once.
+    fn check_extends_modifiers(
+        &mut self,
+        modification: &'a ast::Modification,
+        inherited: &Collected<'a>,
+        base: &ClassRef<'a>,
+    ) -> Res<()> {
+        check_modified_once(modification)?;
+        for arg in &modification.args {
+            let ident = match &arg.kind {
+                ast::ArgumentKind::Modify { path, .. } => &path.parts[0],
+                ast::ArgumentKind::Component(decl) => &decl.name,
+                ast::ArgumentKind::Class { def, .. } => &def.name,
+                ast::ArgumentKind::Break(_) => {
+                    return Err(Box::new(Diagnostic::error(
+                        "unsupported-feature",
+                        arg.span,
+                        "removing inherited elements with `break` is not supported",
+                    )));
+                }
+            };
+            if inherited.iter().any(|(name, _)| *name == ident.name) {
+                continue;
+            }
+            let candidates: Vec<Name> = inherited.iter().map(|(name, _)| *name).collect();
+            let diagnostic = Diagnostic::error(
+                "modifier-unknown",
+                ident.span,
+                format!("`{}` has no element `{}` to modify", base.name, ident.name),
+            );
+            return Err(Box::new(
+                match crate::lookup::suggest(ident.name, &candidates) {
+                    Some(name) => diagnostic.help(format!("did you mean `{name}`?")),
+                    None => {
+                        diagnostic.help("remove the modifier, or declare the element in the class")
+                    }
+                },
+            ));
+        }
+        Ok(())
     }
 
     fn note_name(&mut self, lex: LexId, name: Name) {
@@ -446,6 +493,32 @@ impl<'a> Flattener<'a> {
             span,
         }
     }
+}
+
+/// An element may be modified only once in one list of modifiers.
+pub(crate) fn check_modified_once(modification: &ast::Modification) -> Res<()> {
+    let mut seen: Vec<&ast::Ident> = Vec::new();
+    for arg in &modification.args {
+        let ast::ArgumentKind::Modify { path, .. } = &arg.kind else {
+            continue;
+        };
+        let [ident] = path.parts.as_slice() else {
+            continue;
+        };
+        if let Some(first) = seen.iter().find(|s| s.name == ident.name) {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "duplicate-name",
+                    ident.span,
+                    format!("`{}` is modified twice", ident.name),
+                )
+                .secondary(first.span, "first modified here")
+                .help("remove one of the modifiers"),
+            ));
+        }
+        seen.push(ident);
+    }
+    Ok(())
 }
 
 /// `redeclare …` as an element replaces the inherited one and keeps what its constraint says.

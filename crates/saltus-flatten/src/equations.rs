@@ -12,6 +12,8 @@ use saltus_ir::{Base, Builtin, Expr, ExprId, Sub, Type, Value, VarId};
 use saltus_syntax::ast::{self, EquationKind, ExprKind};
 use saltus_syntax::{Diagnostic, Name, Span};
 
+/// After so many messages the rest of a model is not looked at.
+const ERRORS_MAX: usize = 100;
 /// Most passes of one for-equation.
 const LOOP_MAX: usize = 10_000_000;
 
@@ -56,6 +58,9 @@ impl<'a> Flattener<'a> {
                         for equation in equations {
                             if let Err(e) = self.section_equation(cx, equation) {
                                 self.report(e);
+                            }
+                            if self.diagnostics.len() > ERRORS_MAX {
+                                return;
                             }
                         }
                     }
@@ -466,6 +471,18 @@ impl<'a> Flattener<'a> {
                 self.equation(cx, e, out)?;
             }
             return Ok(());
+        }
+        let bodies = open.iter().map(|(_, body)| *body).chain([last]);
+        if let Some(span) = bodies.flatten().find_map(structural_equation) {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "variability-violation",
+                    span,
+                    "a connection cannot depend on a condition that changes during the run",
+                )
+                .secondary(origin.span, "the condition is not a parameter expression")
+                .help("connections may only stand in if-equations whose condition is a parameter expression"),
+            ));
         }
         let mut lists = Vec::new();
         for (_, body) in &open {
@@ -1083,6 +1100,31 @@ impl<'a> Flattener<'a> {
         };
         memo.insert(e, answer);
         answer
+    }
+}
+
+/// The place of a connect or `Connections.…` in an equation, nested ones included.
+fn structural_equation(equation: &ast::Equation) -> Option<Span> {
+    match &equation.kind {
+        EquationKind::Connect { .. } => Some(equation.span),
+        EquationKind::Call(call) => match &call.kind {
+            ExprKind::Call { function, .. }
+                if function.parts.len() == 2
+                    && function.parts[0].name.name.as_str() == "Connections" =>
+            {
+                Some(equation.span)
+            }
+            _ => None,
+        },
+        EquationKind::If {
+            branches,
+            otherwise,
+        } => (branches.iter())
+            .flat_map(|(_, body)| body)
+            .chain(otherwise)
+            .find_map(structural_equation),
+        EquationKind::For { body, .. } => body.iter().find_map(structural_equation),
+        EquationKind::Equal { .. } | EquationKind::When { .. } => None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! graph; equations that asked about it; connection equations and streams; attributes and bindings; clocks.
 
 use crate::core::*;
+use crate::elaborate::check_modified_once;
 use crate::instantiate::{annotation_value, subscripts_of};
 use crate::tree::ClassTree;
 use indexmap::IndexMap;
@@ -290,6 +291,9 @@ impl<'a> Flattener<'a> {
             let mut named: Vec<&'a ast::Ident> = Vec::new();
             match layer.kind {
                 LayerKind::Modification(m) => {
+                    if let Err(e) = check_modified_once(m) {
+                        self.report(e);
+                    }
                     for arg in &m.args {
                         match &arg.kind {
                             ast::ArgumentKind::Modify { path, .. } => named.push(&path.parts[0]),
@@ -691,7 +695,7 @@ impl<'a> Flattener<'a> {
                 .and_then(|d| d.description.as_deref())
                 .unwrap_or("")
                 .to_owned(),
-            span: self.insts[top].span,
+            span: def.map_or(self.insts[top].span, |d| d.name.span),
             ir: std::mem::take(&mut self.ir),
             variables: std::mem::take(&mut self.variables),
             equations: sections.equations,

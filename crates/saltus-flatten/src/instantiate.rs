@@ -15,6 +15,9 @@ use std::rc::Rc;
 const ARRAY_SIZE_MAX: usize = 10_000_000;
 /// Deepest nesting of components; more means that a class contains itself.
 const DEPTH_MAX: u32 = 200;
+/// How often a class may stand among the components around one of its own components. Components of the own class are possible only
+/// where a condition ends them; such models are not deep.
+const SELF_NESTING_MAX: usize = 10;
 
 impl<'a> Flattener<'a> {
     pub fn new_inst(&mut self, new: NewInst<'a>) -> InstId {
@@ -199,7 +202,7 @@ impl<'a> Flattener<'a> {
         check_final(&layers, original)?;
         layers.extend(class.layers.iter().cloned());
         let depth = self.insts[owner].depth + 1;
-        if depth > DEPTH_MAX {
+        if depth > DEPTH_MAX || self.self_nesting(owner, &class) > SELF_NESTING_MAX {
             return Err(Box::new(
                 Diagnostic::error(
                     "recursive-instance",
@@ -318,6 +321,20 @@ impl<'a> Flattener<'a> {
             dims: dims.into(),
             elems: elems.into(),
         })
+    }
+
+    /// How many of the components around (and including) `owner` have the text of `class`.
+    fn self_nesting(&mut self, owner: InstId, class: &ClassRef<'a>) -> usize {
+        let Some(def) = self.source_def(&class.source) else {
+            return 0;
+        };
+        let mut at = Some(owner);
+        let mut n = 0;
+        while let Some(inst) = at {
+            n += usize::from(self.insts[inst].def.is_some_and(|d| std::ptr::eq(d, def)));
+            at = self.insts[inst].parent;
+        }
+        n
     }
 
     pub fn child_path(&self, owner: InstId, name: Name) -> Name {
@@ -527,6 +544,19 @@ impl<'a> Flattener<'a> {
                 }
                 Subscript::Expr(e) => dims.push(self.dimension(*lex, e)?),
             }
+        }
+        let size = dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d));
+        if size.is_none_or(|n| n > ARRAY_SIZE_MAX) {
+            let text: Vec<String> = dims.iter().map(usize::to_string).collect();
+            return Err(Box::new(Diagnostic::error(
+                "array-size-mismatch",
+                self.insts[inst].span,
+                format!(
+                    "`{}` has size [{}], more than {ARRAY_SIZE_MAX} elements",
+                    self.insts[inst].path,
+                    text.join(", ")
+                ),
+            )));
         }
         self.insts[inst].dims = Some(dims.clone().into());
         Ok(dims)

@@ -251,15 +251,24 @@ impl<'a> Flattener<'a> {
                 }
             }
         }
-        if !replaced
-            && let ElementKind::Component(decl) = element.kind
-            && let Some(modification) = &decl.modification
-        {
-            layers.push(self.layer(
-                LayerKind::Modification(modification),
-                element.lex,
-                modification.span,
-            ));
+        if !replaced {
+            if let ElementKind::Component(decl) = element.kind
+                && let Some(modification) = &decl.modification
+            {
+                layers.push(self.layer(
+                    LayerKind::Modification(modification),
+                    element.lex,
+                    modification.span,
+                ));
+            }
+            // The modifiers of `constrainedby` hold for the default too (specification 7.3.2).
+            if let Some(modification) = element.constraint.and_then(|c| c.modification.as_ref()) {
+                layers.push(self.layer(
+                    LayerKind::Modification(modification),
+                    element.lex,
+                    modification.span,
+                ));
+            }
         }
         Effective {
             element,

@@ -35,7 +35,7 @@ const CALL_DEPTH_MAX: usize = 200;
 /// Nested expressions and statements; chains of binary operators count once.
 const DEPTH_MAX: usize = 2_000;
 /// Loop passes of one evaluation.
-const ITERATIONS_MAX: u64 = 100_000_000;
+const ITERATIONS_MAX: u64 = 10_000_000;
 /// Elements of one array.
 const ELEMENTS_MAX: usize = 100_000_000;
 

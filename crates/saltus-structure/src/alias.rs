@@ -263,7 +263,8 @@ impl<'a> Pass<'a> {
             }
             solution.value
         };
-        if !is_invariant(&self.work.flat.ir, value) {
+        // `b = not b` says nothing about a value of `b`.
+        if !is_invariant(&self.work.flat.ir, value) || self.work.flat.ir.depends_on(value, x) {
             return;
         }
         self.consumed[k] = true;

@@ -14,8 +14,10 @@ use crate::text::equation_text;
 use crate::work::{Class, Eq, Kind, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_graph::{Matcher, maximum_matching};
+use saltus_ir::flat::Origin;
 use saltus_ir::func::AssertLevel;
 use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, Id, Ir, VarId};
+use saltus_syntax::Name;
 
 /// Redundant initial conditions must hold to this accuracy, relative to 1 + |value|.
 const CONSISTENCY_REL: f64 = 1e-4;
@@ -105,6 +107,16 @@ pub(crate) fn initial_system(
         .map(|p| p.1)
         .collect();
     for var in fixed.into_iter().chain(pre_fixed) {
+        // A start value that depends on a parameter to be found is an equation like any other.
+        if let Some(eq) = start_equation(work, var) {
+            let row = row_of(work, &eq);
+            if matcher.try_row(row) {
+                taken.push(Condition::Equation(eq));
+            } else {
+                dropped.push(Condition::Equation(eq));
+            }
+            continue;
+        }
         if matcher.try_row(vec![place[var.index()]]) {
             taken.push(Condition::Start(var));
         } else {
@@ -143,6 +155,28 @@ pub(crate) fn initial_system(
     }
     add_actions(work, &pre_vars, &mut steps);
     Some(InitialSystem { steps, notes })
+}
+
+/// `var = start`, if the start value depends on a parameter that the initial system determines.
+fn start_equation(work: &mut Work, var: VarId) -> Option<Eq> {
+    let start = work.flat.variables[var].start?;
+    let free = (work.flat.ir.variables_of(start).into_iter())
+        .any(|v| work.class(v) == Class::FreeParameter);
+    if !free || work.class(var) != Class::Continuous {
+        return None;
+    }
+    let origin = Origin {
+        span: work.span(var),
+        component: Name::new(""),
+    };
+    Some(Eq {
+        lhs: work.var(var),
+        rhs: start,
+        initial: None,
+        late: None,
+        kind: Kind::Continuous,
+        origin,
+    })
 }
 
 /// Discrete variables of which initial equations say something, each with the unknown that stands for its `pre`.

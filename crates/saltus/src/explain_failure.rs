@@ -80,7 +80,7 @@ pub(crate) fn failure_diagnostic(compiled: &Compiled, error: &SimError) -> Diagn
                 .help("the model switches back and forth without end; use hysteresis, or describe the motion on the switching surface")
         }
         SimError::Zeno { time, limit, relation, site } => compiled
-            .at("event-accumulation", Some(*site), format!("events of `{}` accumulate at time {limit}", compiled.slot_name(*relation)))
+            .at("event-accumulation", Some(*site), format!("events of `{}` accumulate at time {limit}", describe(compiled, *relation)))
             .note(format!("the run ended at time {time}: the model does not say how the motion goes on after infinitely many events"))
             .help("describe the state of rest in the model, for instance by a condition that holds the variable"),
         SimError::Calendar { time, next } => Diagnostic::placeless(
