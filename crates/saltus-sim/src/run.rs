@@ -608,7 +608,13 @@ impl<'a, I: Instance> Run<'a, I> {
         }
         self.record_event(t, kind, causes, &step, restart);
         let crossings = self.instance.system(&self.values).crossings();
-        self.watch.event(t, &far_sides, &self.isolation.scale, || {
+        // An event that changed nothing is no bounce: it counts, but says nothing about intervals.
+        let bounces: &[(usize, f64)] = if step.iterations > 1 || moved {
+            &far_sides
+        } else {
+            &[]
+        };
+        self.watch.event(t, bounces, &self.isolation.scale, || {
             far_sides
                 .iter()
                 .filter_map(|(i, _)| crossings.get(*i))

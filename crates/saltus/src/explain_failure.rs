@@ -80,7 +80,7 @@ pub(crate) fn failure_diagnostic(compiled: &Compiled, error: &SimError) -> Diagn
                 .help("the model switches back and forth without end; use hysteresis, or describe the motion on the switching surface")
         }
         SimError::Zeno { time, limit, relation, site } => compiled
-            .at("event-accumulation", Some(*site), format!("events of `{}` accumulate at time {limit}", describe(compiled, *relation)))
+            .at("event-accumulation", Some(*site), format!("events of `{}` accumulate at time {limit}", relation_text(compiled, *relation, *site)))
             .note(format!("the run ended at time {time}: the model does not say how the motion goes on after infinitely many events"))
             .help("describe the state of rest in the model, for instance by a condition that holds the variable"),
         SimError::Calendar { time, next } => Diagnostic::placeless(
@@ -193,6 +193,14 @@ fn describe(compiled: &Compiled, slot: Slot) -> String {
         name.to_owned()
     } else {
         text.to_owned()
+    }
+}
+
+/// The relation as written, or the name of its slot.
+fn relation_text(compiled: &Compiled, slot: Slot, site: Site) -> String {
+    match compiled.site_text(site) {
+        "" => describe(compiled, slot),
+        text => text.to_owned(),
     }
 }
 
