@@ -8,6 +8,7 @@ pub mod dopri5;
 pub mod driver;
 pub mod error;
 pub mod integrator;
+mod jacobian;
 pub mod linear;
 pub mod newton;
 pub mod radau;

@@ -4,13 +4,14 @@
 //! control), written for F(t, x, x') instead of M x' = f: the stages x + Z_i with derivatives X'_i = (1/h) Σ (A⁻¹)_ij Z_j
 //! fulfil F(t + c_i h, x + Z_i, X'_i) = 0. With A⁻¹ = T Λ T⁻¹ the Newton system splits into a real one with
 //! (γ/h) F_x' + F_x and a complex one with ((α + iβ)/h) F_x' + F_x. The interpolant is the collocation polynomial.
-//! F_x is made by differences, columns that share no row together; F_x' is the identity for the default form.
+//! F_x is made by differences; F_x' is the identity for the default form.
 
 use crate::error::SolveError;
 use crate::integrator::{
     ATTEMPTS_MAX, IntegratorStatistics, Problem, SHRINK_ON_FAULT, StepError, StepLimits,
     initial_step_size, step_size_min, trial_step,
 };
+use crate::jacobian::DifferenceJacobian;
 use crate::linear::{Complex, ComplexLu, DenseLu};
 use crate::scale::{EPS, Tolerances, nominal_magnitude, rms};
 
@@ -93,10 +94,8 @@ pub struct Radau {
     stage: Vec<f64>,
     stage_dx: Vec<f64>,
     complex: Vec<Complex>,
-    /// dF/dx, column-major.
-    jacobian: Vec<f64>,
+    jacobian: DifferenceJacobian,
     matrix: Vec<f64>,
-    groups: Option<Vec<Vec<u32>>>,
     real_lu: DenseLu,
     complex_lu: ComplexLu,
     /// Interpolant: state at the end and three divided differences, over the step `dense_step`.
@@ -152,9 +151,8 @@ impl Radau {
             stage: zeros(),
             stage_dx: zeros(),
             complex: vec![Complex::default(); n],
-            jacobian: vec![0.0; n * n],
+            jacobian: DifferenceJacobian::new(n),
             matrix: vec![0.0; n * n],
-            groups: None,
             real_lu: DenseLu::new(n),
             complex_lu: ComplexLu::new(n),
             dense: std::array::from_fn(|_| zeros()),
@@ -242,7 +240,15 @@ impl Radau {
                 break;
             }
             if self.reuse == Reuse::Nothing {
-                self.update_jacobian(problem)
+                self.jacobian
+                    .update(
+                        problem,
+                        self.t,
+                        &self.x,
+                        &self.dx,
+                        &self.nominal,
+                        &mut self.statistics,
+                    )
                     .map_err(|error| fatal(self.t, error))?;
                 self.reuse = Reuse::Jacobian;
             }
@@ -354,71 +360,22 @@ impl Radau {
 
     // --- matrices ---------------------------------------------------------------------------------------------------
 
-    /// dF/dx at the current point by differences; columns that share no row are perturbed together.
-    fn update_jacobian<P: Problem>(&mut self, problem: &mut P) -> Result<(), SolveError> {
-        let n = self.x.len();
-        if self.groups.is_none() {
-            self.groups = Some(column_groups(problem.pattern(), n));
-        }
-        let groups = self.groups.take().unwrap_or_default();
-        let result = self.difference_columns(problem, &groups);
-        self.groups = Some(groups);
-        self.statistics.jacobians += 1;
-        result
-    }
-
-    fn difference_columns<P: Problem>(
-        &mut self,
-        problem: &mut P,
-        groups: &[Vec<u32>],
-    ) -> Result<(), SolveError> {
-        let n = self.x.len();
-        let base = &mut self.r[0];
-        problem.derivatives_precise(self.t, &self.x, base)?;
-        self.statistics.rhs_evaluations += 1 + groups.len() as u64;
-        self.jacobian.fill(0.0);
-        for group in groups {
-            let mut sign = 1.0;
-            loop {
-                self.stage.copy_from_slice(&self.x);
-                for &column in group {
-                    let j = column as usize;
-                    let delta = EPS.sqrt() * self.x[j].abs().max(1e-2 * self.nominal[j]);
-                    let towards = if self.dx[j] < 0.0 { -sign } else { sign };
-                    self.stage[j] += towards * delta;
-                }
-                match problem.derivatives_precise(self.t, &self.stage, &mut self.stage_dx) {
-                    Ok(()) => break,
-                    Err(error) if error.recoverable() && sign > 0.0 => sign = -1.0,
-                    Err(error) => return Err(error),
-                }
-            }
-            for &column in group {
-                let j = column as usize;
-                let delta = self.stage[j] - self.x[j];
-                let mut entry = |i: usize| {
-                    self.jacobian[j * n + i] = -(self.stage_dx[i] - self.r[0][i]) / delta
-                };
-                match problem.pattern() {
-                    Some(pattern) => pattern[j].iter().for_each(|&row| entry(row as usize)),
-                    None => (0..n).for_each(&mut entry),
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn factor(&mut self, h: f64) -> bool {
         let n = self.x.len();
         self.statistics.factorizations += 1;
-        self.matrix.copy_from_slice(&self.jacobian);
+        self.matrix.copy_from_slice(self.jacobian.values());
         for i in 0..n {
             self.matrix[i * n + i] += GAMMA / h;
         }
         if !self.real_lu.factor(&self.matrix) {
             return false;
         }
-        for (target, value) in self.complex_lu.matrix_mut().iter_mut().zip(&self.jacobian) {
+        for (target, value) in self
+            .complex_lu
+            .matrix_mut()
+            .iter_mut()
+            .zip(self.jacobian.values())
+        {
             *target = Complex::new(*value, 0.0);
         }
         for i in 0..n {
@@ -652,30 +609,6 @@ impl Radau {
             out[i] = d0[i] + s * (d1[i] + (s - (C2 - 1.0)) * (d2[i] + (s - (C1 - 1.0)) * d3[i]));
         }
     }
-}
-
-/// Columns that share no row, greedily in order (Curtis, Powell, Reid 1974); one group per column if the pattern is unknown.
-fn column_groups(pattern: Option<&[Vec<u32>]>, n: usize) -> Vec<Vec<u32>> {
-    let Some(pattern) = pattern else {
-        return (0..n as u32).map(|column| vec![column]).collect();
-    };
-    let mut groups: Vec<Vec<u32>> = Vec::new();
-    let mut used: Vec<Vec<bool>> = Vec::new();
-    for (column, rows) in pattern.iter().enumerate() {
-        let fits = used
-            .iter()
-            .position(|used| rows.iter().all(|&row| !used[row as usize]));
-        let group = fits.unwrap_or_else(|| {
-            groups.push(Vec::new());
-            used.push(vec![false; n]);
-            groups.len() - 1
-        });
-        groups[group].push(column as u32);
-        for &row in rows {
-            used[group][row as usize] = true;
-        }
-    }
-    groups
 }
 
 #[cfg(test)]
