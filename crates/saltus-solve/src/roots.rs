@@ -20,6 +20,9 @@ use crate::scale::{DENSE_EVENTS_ULPS, EPS, TOUCH_ULPS, time_resolution};
 const DEPTH_MAX: u32 = 32;
 /// Evaluations spent on subdividing one step; beyond, what is still not resolved is decided at the ends of its intervals.
 const EVALUATIONS_MAX: u64 = 4096;
+/// Points, each half as far from the left end as the one before, at which a bracket whose left end is round-off is probed for a
+/// better one.
+const LEFT_POINTS: u32 = 40;
 /// Evaluations of one location. Bisection alone needs at most 53 on a bracket of one exponent.
 const LOCATION_MAX: u32 = 200;
 /// A function whose smallest of three values exceeds this multiple of their range has no root between them, unless it is a
@@ -448,10 +451,29 @@ impl<F: CrossingFunctions> Search<'_, F> {
 
     /// Shrinks the bracket to neighbouring floats. No relation has changed at `t_a`, one has at `t_b`.
     fn locate(&mut self, t_a: f64, a: &[f64], t_b: f64, b: &[f64]) -> Result<Located, SolveError> {
-        for (i, r) in b.iter().enumerate() {
-            self.isolation.exact[i] = self.changed(i, *r);
+        let changed: Vec<usize> = (0..self.n).filter(|&i| self.changed(i, b[i])).collect();
+        // A function that is round-off at the left end would be found to cross there again: begin where it is not.
+        let is_noise = |search: &Self, r: &[f64]| {
+            (changed.iter()).any(|&i| r[i].abs() <= search.isolation.noise[i])
+        };
+        let (mut t_left, mut left) = (t_a, a.to_vec());
+        let mut width = t_b - t_a;
+        for _ in 0..LEFT_POINTS {
+            if !is_noise(self, &left) {
+                break;
+            }
+            width *= 0.5;
+            let r = self.at(t_a + width)?;
+            if !self.any_changed(&r) && !is_noise(self, &r) {
+                t_left = t_a + width;
+                left.copy_from_slice(&r);
+            }
+            self.isolation.put(r);
         }
-        let located = self.locate_exact(t_a, a, t_b, b);
+        for &i in &changed {
+            self.isolation.exact[i] = left[i].abs() > self.isolation.noise[i];
+        }
+        let located = self.locate_exact(t_left, &left, t_b, b);
         self.isolation.exact.fill(false);
         located
     }
