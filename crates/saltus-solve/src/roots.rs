@@ -22,7 +22,7 @@ const DEPTH_MAX: u32 = 32;
 const EVALUATIONS_MAX: u64 = 4096;
 /// Points, each half as far from the left end as the one before, at which a bracket whose left end is round-off is probed for a
 /// better one.
-const LEFT_POINTS: u32 = 40;
+const LEFT_POINTS: u32 = 14;
 /// Evaluations of one location. Bisection alone needs at most 53 on a bracket of one exponent.
 const LOCATION_MAX: u32 = 200;
 /// A function whose smallest of three values exceeds this multiple of their range has no root between them, unless it is a

@@ -312,6 +312,24 @@ struct Collector<'m> {
     compiled: &'m Compiled,
 }
 
+impl Collector<'_> {
+    /// The name of a slot as the user knows it; internal slots that a variable shares have its name, others none.
+    fn shown_name(&self, slot: Slot) -> Option<&str> {
+        let name = self.info.slots[slot.index()].name.as_str();
+        if !name.starts_with('$') {
+            return Some(name);
+        }
+        let shares = |v: &&saltus_model::VariableInfo| {
+            v.slot == slot && !v.negated && !v.name.starts_with('$')
+        };
+        self.info
+            .variables
+            .iter()
+            .find(shares)
+            .map(|v| v.name.as_str())
+    }
+}
+
 impl saltus_sim::Recorder for Collector<'_> {
     fn row(&mut self, values: &Values, _kind: RowKind) {
         self.initialised = true;
@@ -336,11 +354,12 @@ impl saltus_sim::Recorder for Collector<'_> {
         let changed = event
             .changed
             .iter()
-            .filter(|c| !self.info.slots[c.slot.index()].name.starts_with('$'))
-            .map(|c| saltus_results::Change {
-                variable: self.info.slots[c.slot.index()].name.clone(),
-                before: c.before,
-                after: c.after,
+            .filter_map(|c| {
+                Some(saltus_results::Change {
+                    variable: self.shown_name(c.slot)?.to_owned(),
+                    before: c.before,
+                    after: c.after,
+                })
             })
             .collect();
         self.events.push(EventRecord {
