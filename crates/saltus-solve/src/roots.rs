@@ -471,7 +471,7 @@ impl<F: CrossingFunctions> Search<'_, F> {
             self.isolation.put(r);
         }
         for &i in &changed {
-            self.isolation.exact[i] = left[i].abs() > self.isolation.noise[i];
+            self.isolation.exact[i] = true;
         }
         let located = self.locate_exact(t_left, &left, t_b, b);
         self.isolation.exact.fill(false);
