@@ -359,6 +359,11 @@ impl Dopri5 {
         &self.statistics
     }
 
+    /// Degree of the interpolant in time.
+    pub fn dense_degree(&self) -> usize {
+        4
+    }
+
     pub fn interpolate(&self, t: f64, out: &mut [f64]) {
         if t == self.t {
             out.copy_from_slice(&self.x);

@@ -237,6 +237,12 @@ impl Integrator {
         on_method!(&self.method, m => m.interpolate(t, out));
     }
 
+    /// Degree of the interpolant of the last step as a polynomial in time: that many values beyond the first determine every
+    /// function that is affine in states and time.
+    pub fn dense_degree(&self) -> usize {
+        on_method!(&self.method, m => m.dense_degree())
+    }
+
     /// Size of the last step.
     pub fn step_size(&self) -> f64 {
         self.time() - self.time_old()

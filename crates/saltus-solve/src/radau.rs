@@ -598,6 +598,11 @@ impl Radau {
         &self.statistics
     }
 
+    /// Degree of the interpolant in time.
+    pub fn dense_degree(&self) -> usize {
+        3
+    }
+
     pub fn interpolate(&self, t: f64, out: &mut [f64]) {
         if t == self.t {
             out.copy_from_slice(&self.x);
