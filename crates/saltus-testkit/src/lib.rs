@@ -9,6 +9,7 @@ pub mod hand;
 pub mod mock_fmu;
 pub mod ode;
 pub mod problems;
+pub mod stiff;
 
 pub use hand::{Code, HandInstance, HandModel, Layout};
 pub use ode::{At, Crossing, Jump, OdeProblem};

@@ -3,3 +3,4 @@
 mod integrators;
 mod linear;
 mod roots;
+mod stiff;
