@@ -38,14 +38,35 @@ pub(crate) fn reads(flat: &FlatModel, root: ExprId, out: &mut Vec<VarId>) {
 
 /// For each variable: can it change between events? Follows from the states, inputs and time through the sorted steps.
 pub(crate) fn moving(system: &StructuredSystem, layout: &Layout) -> Vec<bool> {
-    let mut slots = vec![false; layout.n_slots];
-    for (var, _) in system.flat.variables.iter() {
-        if matches!(
+    let moving = system.flat.variables.ids().filter(|var| {
+        matches!(
             system.roles[var.index()],
             Role::State | Role::Derivative | Role::Input
-        ) {
-            slots[layout.slot(var).index()] = true;
-        }
+        )
+    });
+    followers(system, layout, moving, &|slots, e| {
+        moves(system, layout, slots, e)
+    })
+}
+
+/// For each variable: does it depend on the result of a `delay` without an integration between?
+pub(crate) fn past(system: &StructuredSystem, layout: &Layout) -> Vec<bool> {
+    let results = system.delays.iter().map(|d| d.result);
+    followers(system, layout, results, &|slots, e| {
+        reads_any(system, layout, slots, e)
+    })
+}
+
+/// The slots of `seeds` and of the continuous variables whose equations `follow` them, through the sorted steps.
+fn followers(
+    system: &StructuredSystem,
+    layout: &Layout,
+    seeds: impl Iterator<Item = VarId>,
+    follow: &dyn Fn(&[bool], ExprId) -> bool,
+) -> Vec<bool> {
+    let mut slots = vec![false; layout.n_slots];
+    for var in seeds {
+        slots[layout.slot(var).index()] = true;
     }
     for step in &system.event {
         match step {
@@ -53,14 +74,14 @@ pub(crate) fn moving(system: &StructuredSystem, layout: &Layout) -> Vec<bool> {
                 assignment,
                 discrete: false,
             } => {
-                if moves(system, layout, &slots, assignment.value) {
+                if follow(&slots, assignment.value) {
                     slots[layout.slot(assignment.var).index()] = true;
                 }
             }
             Step::Block(block) => {
                 let values = block.inner.iter().map(|a| a.value);
                 let mut exprs = values.chain(block.residuals.iter().map(|r| r.0));
-                if exprs.any(|e| moves(system, layout, &slots, e)) {
+                if exprs.any(|e| follow(&slots, e)) {
                     let inner = block.inner.iter().map(|a| a.var);
                     for var in block.unknowns.iter().copied().chain(inner) {
                         slots[layout.slot(var).index()] = true;
@@ -80,9 +101,7 @@ pub(crate) fn moves(
     moving: &[bool],
     root: ExprId,
 ) -> bool {
-    let mut read = Vec::new();
-    reads(&system.flat, root, &mut read);
-    if read.iter().any(|v| moving[layout.slot(*v).index()]) {
+    if reads_any(system, layout, moving, root) {
         return true;
     }
     let mut seen = FxHashSet::default();
@@ -98,6 +117,18 @@ pub(crate) fn moves(
         });
     }
     false
+}
+
+/// Whether the expression reads a variable whose slot is marked.
+pub(crate) fn reads_any(
+    system: &StructuredSystem,
+    layout: &Layout,
+    marked: &[bool],
+    root: ExprId,
+) -> bool {
+    let mut read = Vec::new();
+    reads(&system.flat, root, &mut read);
+    read.iter().any(|v| marked[layout.slot(*v).index()])
 }
 
 /// A set of small numbers.

@@ -744,7 +744,7 @@ impl<'a> Lower<'a> {
                 });
                 Ok(self.binary(BinaryOp::Mul, x, slope))
             }
-            Builtin::Delay if args.len() == 4 => {
+            Builtin::Delay if args.len() == 5 => {
                 let Expr::Integer(delay) = ir.expr(args[0]) else {
                     return Err("a `delay` without its number".into());
                 };

@@ -1,16 +1,17 @@
 //! The compiled model behind the contract of `saltus-model`.
 
 use crate::calendar::{Source, next_instant};
-use crate::delay::DelayBuffer;
+use crate::delay::{DelayBuffer, Smoothness};
 use crate::num::{Dual, Num};
-use crate::program::{Attribute, Program, TimeKind};
+use crate::program::{Attribute, DelayInfo, Program, TimeKind};
 use crate::tape::Tape;
 use crate::work::{Context, Texts, Work};
 use rustc_hash::FxHashMap;
 use saltus_ir::external::{Host, NoHost, Objects};
 use saltus_model::{
     BlockId, BlockInfo, CodeId, CrossingInfo, Fault, FaultKind, InitialNote, Instance, Model,
-    ModelInfo, ScheduleKind, Section, Slot, SlotRole, StateSlots, Status, System, Values,
+    ModelInfo, ScheduleKind, Section, Slot, SlotRole, StateSlots, Status, StepPoint, System,
+    Values,
 };
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ impl Model for CompiledModel {
             dual8: Vec::new(),
             objects: Objects::new(self.host.clone()),
             texts: Texts::default(),
-            delays: vec![DelayBuffer::default(); program.n_delays],
+            delays: vec![DelayBuffer::default(); program.delays.len()],
             warned: vec![false; program.n_asserts],
             overrides: FxHashMap::default(),
             scratch: Values::default(),
@@ -69,6 +70,8 @@ impl Model for CompiledModel {
             host: self.host.clone(),
             time_start: 0.0,
             fired: Vec::new(),
+            left: Vec::new(),
+            emerged: None,
         }
     }
 }
@@ -81,6 +84,10 @@ pub struct CompiledInstance {
     time_start: f64,
     /// Number of the last tick that fired, of each source of time events.
     fired: Vec<i64>,
+    /// What a delayed expression can break with, at the last accepted point: states and discrete values.
+    left: Vec<f64>,
+    /// The lowest order of the breaking points that came out of delays in the present event.
+    emerged: Option<u8>,
 }
 
 /// Before the first tick.
@@ -153,7 +160,15 @@ impl CompiledInstance {
     fn delay_numbers(&self, work: &mut Work, values: &Values) -> Result<Vec<f64>, Fault> {
         let program = &self.system.program;
         self.system
-            .numbers(work, &program.delay_tape, values, 3 * program.n_delays)
+            .numbers(work, &program.delay_tape, values, 3 * program.delays.len())
+    }
+
+    /// The slots whose change at an event breaks what is delayed.
+    fn breaking_slots(&self) -> impl Iterator<Item = Slot> {
+        let program = &self.system.program;
+        let discrete = program.discrete.iter().copied();
+        let discrete = discrete.filter(|s| program.delays.iter().all(|d| d.stretch != *s));
+        discrete.chain(program.states.iter().map(|s| s.value))
     }
 }
 
@@ -175,7 +190,9 @@ impl Instance for CompiledInstance {
             work.objects = Objects::new(self.host.clone());
             work.texts = Texts::default();
             work.texts.intern(&"".into());
-            work.delays.iter_mut().for_each(DelayBuffer::clear);
+            for (buffer, delay) in work.delays.iter_mut().zip(&program.delays) {
+                buffer.clear(delay.range.is_some());
+            }
             work.warned.fill(false);
             work.overrides = overrides.iter().map(|(s, x)| (s.0, *x)).collect();
         }
@@ -225,6 +242,9 @@ impl Instance for CompiledInstance {
             }
         }
         self.system.work.get_mut().overrides.clear();
+        for info in &program.delays {
+            set_range(info, &DelayBuffer::default(), &mut values);
+        }
         values.pre.clone_from(&values.v);
         Ok(values)
     }
@@ -244,15 +264,15 @@ impl Instance for CompiledInstance {
             .iter()
             .map(|(s, _)| s.next(now))
             .collect();
-        if self.system.program.n_delays > 0 {
+        let delays = &self.system.program.delays;
+        if !delays.is_empty() {
             let mut work = self.system.work.borrow_mut();
             let numbers = self.delay_numbers(&mut work, values)?;
-            candidates.extend(
-                work.delays
-                    .iter()
-                    .enumerate()
-                    .map(|(i, d)| d.next_jump(now, numbers[3 * i + 1])),
-            );
+            for (i, delay) in delays.iter().enumerate() {
+                if delay.range.is_none() {
+                    candidates.push(work.delays[i].next_break(now, numbers[3 * i + 1]));
+                }
+            }
         }
         Ok(next_instant(&candidates))
     }
@@ -263,7 +283,7 @@ impl Instance for CompiledInstance {
         let Ok(sources) = self.time_sources(values) else {
             return false;
         };
-        let mut any = false;
+        let mut any = self.emerge(values);
         self.fired.resize(sources.len(), NO_TICK);
         for ((source, flag), fired) in sources.into_iter().zip(&mut self.fired) {
             if let Some(flag) = flag {
@@ -299,35 +319,119 @@ impl Instance for CompiledInstance {
         }
     }
 
-    fn completed_step(&mut self, values: &Values, after_event: bool) {
-        if self.system.program.n_delays == 0 {
+    fn keeps_past(&self) -> bool {
+        let delays = &self.system.program.delays;
+        delays.iter().any(|d| d.moves || d.range.is_some())
+    }
+
+    fn completed_step(&mut self, values: &mut Values, point: StepPoint) {
+        if self.system.program.delays.is_empty() {
             return;
         }
+        let now = values.time();
+        let smoothness = self.smoothness(values);
         let mut work = self.system.work.borrow_mut();
         // A fault at an accepted point is reported by the schedules, which compute the same expression.
         let Ok(numbers) = self.delay_numbers(&mut work, values) else {
             return;
         };
-        for (i, buffer) in work.delays.iter_mut().enumerate() {
-            let longest = numbers[3 * i + 2].max(numbers[3 * i + 1]);
-            buffer.append(values.time(), numbers[3 * i], after_event, longest);
+        let infos = &self.system.program.delays;
+        for ((buffer, info), numbers) in work.delays.iter_mut().zip(infos).zip(numbers.chunks(3)) {
+            let [value, delay, longest] = [numbers[0], numbers[1], numbers[2]];
+            match point {
+                StepPoint::Inside if info.moves || info.range.is_some() => {
+                    buffer.inside(now, value, delay)
+                }
+                StepPoint::Inside => {}
+                StepPoint::End => buffer.end(now, value, delay, longest),
+                StepPoint::AfterEvent => {
+                    let smoothness = match smoothness {
+                        Some(order) => Smoothness::Broken(order),
+                        None => match self.emerged {
+                            None => Smoothness::Kept,
+                            Some(order) if info.repeats => Smoothness::Broken(order),
+                            Some(order) => Smoothness::Broken(order + 1),
+                        },
+                    };
+                    buffer.after_event(now, value, delay, smoothness);
+                    set_range(info, buffer, values);
+                }
+            }
+        }
+        drop(work);
+        if point != StepPoint::Inside {
+            let mut left = std::mem::take(&mut self.left);
+            left.clear();
+            left.extend(self.breaking_slots().map(|slot| values.get(slot)));
+            self.left = left;
+        }
+        if point == StepPoint::AfterEvent {
+            self.emerged = None;
         }
     }
 
     fn step_size_max(&self, values: &Values) -> f64 {
-        let moves = &self.system.program.delay_moves;
-        if !moves.contains(&true) {
+        let delays = &self.system.program.delays;
+        if !delays.iter().any(|d| d.moves) {
             return f64::INFINITY;
         }
         let mut work = self.system.work.borrow_mut();
         let Ok(numbers) = self.delay_numbers(&mut work, values) else {
             return f64::INFINITY;
         };
-        let times = numbers.chunks(3).map(|c| c[1]).zip(moves);
+        let times = numbers.chunks(3).map(|c| c[1]).zip(delays);
         times
-            .filter(|(d, moves)| **moves && *d > 0.0)
+            .filter(|(d, info)| info.moves && *d > 0.0)
             .map(|(d, _)| d)
             .fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Stands for a breaking point that does not exist, in seconds: beyond any time.
+const NO_BREAK: f64 = 1e100;
+
+impl CompiledInstance {
+    /// Order 1 if a state or discrete value differs from the last accepted point: what is delayed breaks, at least in its derivative.
+    fn smoothness(&self, values: &Values) -> Option<u8> {
+        let same = self
+            .breaking_slots()
+            .zip(&self.left)
+            .all(|(slot, left)| values.get(slot) == *left);
+        (!same).then_some(1)
+    }
+
+    /// Lets breaking points that are due come out of the delays.
+    fn emerge(&mut self, values: &mut Values) -> bool {
+        let program = self.system.program.clone();
+        if program.delays.is_empty() {
+            return false;
+        }
+        let now = values.time();
+        let mut work = self.system.work.borrow_mut();
+        // A fault here is the one that `next_time_event` reports.
+        let Ok(numbers) = self.delay_numbers(&mut work, values) else {
+            return false;
+        };
+        self.emerged = None;
+        for (i, buffer) in work.delays.iter_mut().enumerate() {
+            let emerged = buffer.emerge(now, numbers[3 * i + 1]);
+            self.emerged = self.emerged.into_iter().chain(emerged).min();
+            values.set(program.delays[i].stretch, buffer.stretch());
+            set_range(&program.delays[i], buffer, values);
+        }
+        self.emerged.is_some()
+    }
+}
+
+/// Writes the ends of the stretch that the delayed time is in.
+fn set_range(info: &DelayInfo, buffer: &DelayBuffer, values: &mut Values) {
+    let Some((from, to)) = info.range else {
+        return;
+    };
+    let range = buffer.range();
+    for (slot, time, none) in [(from, range.0, -NO_BREAK), (to, range.1, NO_BREAK)] {
+        values.v[slot.index()] = time.unwrap_or(none);
+        values.pre[slot.index()] = time.unwrap_or(none);
     }
 }
 

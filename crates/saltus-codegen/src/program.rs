@@ -41,15 +41,24 @@ pub(crate) struct Program {
     pub(crate) time_tape: Tape,
     pub(crate) time_events: Vec<TimeSource>,
     pub(crate) delay_tape: Tape,
-    pub(crate) n_delays: usize,
-    /// Delays of something that moves between events: they bound the step size.
-    pub(crate) delay_moves: Vec<bool>,
+    pub(crate) delays: Vec<DelayInfo>,
     pub(crate) n_asserts: usize,
     pub(crate) notes: Vec<InitialNote>,
     pub(crate) unset_enums: Vec<Slot>,
     /// Discrete assignments that go back with the time flags, and what they assign.
     pub(crate) flag_tape: Tape,
     pub(crate) flag_followers: Vec<Slot>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DelayInfo {
+    /// The expression moves between events: the delay time bounds the step size.
+    pub(crate) moves: bool,
+    /// The expression contains the result of a delay that no integration has smoothed.
+    pub(crate) repeats: bool,
+    pub(crate) stretch: Slot,
+    /// For a delay time that moves.
+    pub(crate) range: Option<(Slot, Slot)>,
 }
 
 #[derive(Debug)]
@@ -233,12 +242,23 @@ pub(crate) fn build(
     }
     info.sites = sites.infos;
     let moving = depend::moving(&system, &layout);
-    let delay_moves = system
+    let delay_moves: Vec<bool> = system
         .delays
         .iter()
         .map(|d| depend::moves(&system, &layout, &moving, d.expr))
         .collect();
-    let n_delays = system.delays.len();
+    let past = depend::past(&system, &layout);
+    let delays = system
+        .delays
+        .iter()
+        .zip(delay_moves)
+        .map(|(d, moves)| DelayInfo {
+            moves,
+            repeats: depend::reads_any(&system, &layout, &past, d.expr),
+            stretch: layout.slot(d.stretch),
+            range: (d.range).map(|(from, to)| (layout.slot(from), layout.slot(to))),
+        })
+        .collect();
     let n_asserts = system.event.len() + system.initial.len();
     Ok(Program {
         flat: system.flat,
@@ -261,8 +281,7 @@ pub(crate) fn build(
         time_tape,
         time_events,
         delay_tape,
-        n_delays,
-        delay_moves,
+        delays,
         n_asserts,
         notes,
         unset_enums,
@@ -292,6 +311,9 @@ fn discrete_slots(system: &StructuredSystem, layout: &Layout) -> Vec<Slot> {
             }
             Step::Assign { .. } | Step::Action { .. } => {}
         }
+    }
+    for delay in &system.delays {
+        is[layout.slot(delay.stretch).index()] = true;
     }
     is.iter()
         .enumerate()

@@ -42,11 +42,28 @@ pub trait Instance {
     /// Called at the end of an event step: resets those flags to 0 (in `v` and `pre`).
     fn clear_time_flags(&mut self, values: &mut Values);
 
-    /// Called after each accepted step and after each event: delay buffers append. `after_event` is true after an event.
-    fn completed_step(&mut self, values: &Values, after_event: bool);
+    /// The model keeps a past (delays): it wants points inside each accepted step too, [`StepPoint::Inside`].
+    fn keeps_past(&self) -> bool {
+        false
+    }
+
+    /// Called in order of time with the values at accepted points: delay buffers append. May write slots of its own (role
+    /// Auxiliary).
+    fn completed_step(&mut self, values: &mut Values, point: StepPoint);
 
     /// An upper bound on the step size from the model (shortest delay); infinity if none.
     fn step_size_max(&self, values: &Values) -> f64;
+}
+
+/// Which accepted point [`Instance::completed_step`] is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StepPoint {
+    /// Inside a step, from the interpolant; only if [`Instance::keeps_past`].
+    Inside,
+    /// The end of a step, or the left limits at an event.
+    End,
+    /// The right limits at an event, also at the initial one.
+    AfterEvent,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use crate::record::{
 };
 use crate::restart::{must_restart, settle};
 use crate::watch::Watch;
-use saltus_model::{Fault, Instance, Site, System, Values};
+use saltus_model::{Fault, Instance, Site, StepPoint, System, Values};
 use saltus_solve::roots::Change;
 use saltus_solve::scale::{
     CROSSING_NOISE_REL, DENSE_EVENTS_ULPS, nominal_magnitude, time_resolution,
@@ -33,6 +33,9 @@ use std::sync::atomic::Ordering;
 
 /// Without a limit of the user a step covers at most this part of the span.
 const STEP_OF_SPAN_MAX: f64 = 0.1;
+
+/// Degree of the polynomials in which a model keeps its past: that of the interpolants of high order.
+const PAST_DEGREE: u32 = 7;
 
 /// Simulates a model. On failure the rows up to the last accepted step have been recorded.
 #[expect(clippy::result_large_err, reason = "made once per run")]
@@ -125,6 +128,8 @@ struct Run<'a, I: Instance> {
     finite: Vec<usize>,
     /// Events up to here have been handled.
     cursor: f64,
+    /// The model was told of the points up to here.
+    completed: f64,
     next_time_event: f64,
     last_event: f64,
     last_row: Option<(f64, RowKind)>,
@@ -165,6 +170,7 @@ impl<'a, I: Instance> Run<'a, I> {
             r: vec![0.0; n_crossings],
             finite,
             cursor: options.start_time,
+            completed: options.start_time,
             next_time_event: f64::INFINITY,
             last_event: f64::NEG_INFINITY,
             warned: Vec::new(),
@@ -491,12 +497,33 @@ impl<'a, I: Instance> Run<'a, I> {
 
     /// The values of the accepted point, for guesses, delays and assertions.
     fn complete_step(&mut self, t: f64) -> Result<(), SimError> {
+        self.past_points(t)?;
         self.left_limits(t, Accuracy::Trial)?;
         self.deliver_warnings();
-        self.instance.completed_step(&self.values, false);
+        self.instance
+            .completed_step(&mut self.values, StepPoint::End);
         for note in self.mode.driver.take_notes() {
             self.recorder
                 .note(&NoteRecord::MinimumNorm { time: t, note });
+        }
+        Ok(())
+    }
+
+    /// For a model that keeps a past: points between the last completed one and `t`, at the extrema of a Chebyshev polynomial, where
+    /// interpolation is well conditioned.
+    fn past_points(&mut self, t: f64) -> Result<(), SimError> {
+        let from = std::mem::replace(&mut self.completed, t);
+        if !self.instance.keeps_past() {
+            return Ok(());
+        }
+        for k in 1..PAST_DEGREE {
+            let angle = f64::from(k) * std::f64::consts::PI / f64::from(PAST_DEGREE);
+            let inside = from + (t - from) * 0.5 * (1.0 - angle.cos());
+            if inside > from && inside < t {
+                self.left_limits(inside, Accuracy::Trial)?;
+                self.instance
+                    .completed_step(&mut self.values, StepPoint::Inside);
+            }
         }
         Ok(())
     }
@@ -555,8 +582,10 @@ impl<'a, I: Instance> Run<'a, I> {
             ),
             Occasion::Terminal => return self.terminal(),
         };
+        self.past_points(t)?;
         self.left_limits(t, Accuracy::Tight)?;
-        self.instance.completed_step(&self.values, false);
+        self.instance
+            .completed_step(&mut self.values, StepPoint::End);
         self.grid.skip_through(t);
         self.row(RowKind::BeforeEvent);
         self.before.copy_from_slice(&self.values.v);
@@ -691,7 +720,8 @@ impl<'a, I: Instance> Run<'a, I> {
         self.mode.driver.accept(system, &self.values);
         self.check_finite()?;
         self.deliver_warnings();
-        self.instance.completed_step(&self.values, true);
+        self.instance
+            .completed_step(&mut self.values, StepPoint::AfterEvent);
         Ok(())
     }
 

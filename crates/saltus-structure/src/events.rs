@@ -519,19 +519,26 @@ impl<'a> Extractor<'a> {
             span,
         );
         self.delays.insert(key, result);
+        let name = format!("$delay[{}].stretch", index + 1);
+        let stretch = self.work.new_var(&name, Base::Integer, Class::Flag, span);
+        let range = (self.dependence(delay_time) >= Dependence::Time)
+            .then(|| self.delay_range(index, delay_time));
         self.work.delays.push(Delay {
             result,
             expr,
             delay_time,
             delay_max,
+            stretch,
+            range,
         });
+        let stretch = self.work.var(stretch);
         let lhs = self.work.var(result);
         let ir = &mut self.work.flat.ir;
         let number = ir.integer(index as i64);
         let rhs = ir.add_scalar(
             Expr::Builtin(
                 Builtin::Delay,
-                Box::new([number, expr, delay_time, delay_max]),
+                Box::new([number, expr, delay_time, delay_max, stretch]),
             ),
             Base::Real,
         );
@@ -547,6 +554,24 @@ impl<'a> Extractor<'a> {
             origin: self.origin,
         });
         lhs
+    }
+
+    /// Events where the delayed time passes a breaking point of the past.
+    fn delay_range(&mut self, index: usize, delay_time: ExprId) -> (VarId, VarId) {
+        let mut end = |side: &str| {
+            let name = format!("$delay[{}].{side}", index + 1);
+            self.work
+                .new_var(&name, Base::Real, Class::Flag, self.origin.span)
+        };
+        let (from, to) = (end("from"), end("to"));
+        let time = self.work.flat.ir.time();
+        let past = self.work.flat.ir.sub(time, delay_time);
+        for (op, side) in [(BinaryOp::Lt, from), (BinaryOp::Ge, to)] {
+            let side = self.work.var(side);
+            // Not a threshold of time: where it is, the instance decides from the same difference.
+            self.new_relation(op, past, side, Dependence::Continuous, None);
+        }
+        (from, to)
     }
 
     /// A relation in which at least one side is Real.

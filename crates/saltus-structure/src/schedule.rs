@@ -139,12 +139,22 @@ fn reach(seeds: &[VarId], step_of: &[usize], reads: &[Vec<VarId>], marked: &mut 
 /// Discrete assignments that follow a sample or tick flag at the same instant (and so must go back with it), without
 /// those that keep their own `pre` value.
 fn flag_steps(work: &mut Work, event: &[Step], reads: &[Vec<VarId>]) -> Vec<usize> {
+    let of_delays: FxHashSet<VarId> = work
+        .delays
+        .iter()
+        .flat_map(|d| {
+            let (from, to) = d.range.unzip();
+            [Some(d.stretch), from, to]
+        })
+        .flatten()
+        .collect();
     let mut follows: FxHashSet<VarId> = work
         .flat
         .variables
         .ids()
         .filter(|&v| {
             work.class(v) == Class::Flag
+                && !of_delays.contains(&v)
                 && work.homotopy != Some(v)
                 && work.terminal_flag != Some(v)
         })

@@ -184,11 +184,15 @@ pub struct StructuredSystem {
 }
 
 /// `result = delay(expr, delay_time, delay_max)`. In steps, `result` is assigned by `Step::Assign` whose value is the
-/// `Builtin::Delay` node with arguments (Integer constant: index into `delays`, expr, delay_time, delay_max).
+/// `Builtin::Delay` node with arguments (Integer constant: index into `delays`, expr, delay_time, delay_max, stretch).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delay {
     pub result: VarId,
     pub expr: ExprId,
     pub delay_time: ExprId,
     pub delay_max: ExprId,
+    /// Written by the instance at events: the number of breaking points of the past that have come out.
+    pub stretch: VarId,
+    /// For a delay time that moves: written by the instance after events, the times of the breaking points on both sides of the delayed time.
+    pub range: Option<(VarId, VarId)>,
 }

@@ -2,7 +2,9 @@
 //! Exact: Σ (-1)^k (t - k + 1)^k / k!, k up to floor(t) + 1.
 
 use crate::hand::{Code, HandModel, Layout};
-use saltus_model::{CodeId, Model, ScheduleKind, Section, Slot, StateSlots, Status, Values};
+use saltus_model::{
+    CodeId, Model, ScheduleKind, Section, Slot, StateSlots, Status, StepPoint, Values,
+};
 
 /// Steps are short enough that the cubic pieces of the history do not limit the accuracy: h⁴/384 · |x''''| < 1e-12.
 const STEP_SIZE_MAX: f64 = 1.0 / 256.0;
@@ -46,7 +48,7 @@ impl Code for DelayCode {
         values.time().floor() + 1.0
     }
 
-    fn completed_step(&mut self, values: &Values, _after_event: bool) {
+    fn completed_step(&mut self, values: &Values, _point: StepPoint) {
         let point = (
             values.time(),
             values.get(self.state.value),

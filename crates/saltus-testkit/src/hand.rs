@@ -5,7 +5,7 @@
 use saltus_model::{
     BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, Experiment, Fault, InitialNote,
     Instance, Model, ModelInfo, ScheduleKind, Section, Site, SiteInfo, Slot, SlotInfo, SlotRole,
-    StateSlots, Status, System, ValueType, Values, VariableInfo, VariableKind,
+    StateSlots, Status, StepPoint, System, ValueType, Values, VariableInfo, VariableKind,
 };
 
 /// What a hand-written model computes. Methods without a use in the model keep their defaults.
@@ -43,7 +43,7 @@ pub trait Code {
 
     fn clear_time_flags(&self, _values: &mut Values) {}
 
-    fn completed_step(&mut self, _values: &Values, _after_event: bool) {}
+    fn completed_step(&mut self, _values: &Values, _point: StepPoint) {}
 
     fn step_size_max(&self, _values: &Values) -> f64 {
         f64::INFINITY
@@ -296,8 +296,8 @@ impl<C: Code> Instance for HandInstance<C> {
         self.system.code.clear_time_flags(values);
     }
 
-    fn completed_step(&mut self, values: &Values, after_event: bool) {
-        self.system.code.completed_step(values, after_event);
+    fn completed_step(&mut self, values: &mut Values, point: StepPoint) {
+        self.system.code.completed_step(values, point);
     }
 
     fn step_size_max(&self, values: &Values) -> f64 {

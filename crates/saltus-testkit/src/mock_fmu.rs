@@ -6,7 +6,8 @@
 
 use crate::hand::{Code, HandModel, Layout};
 use saltus_model::{
-    CodeId, CrossingClass, Model, ScheduleKind, Section, Slot, StateSlots, Status, Values,
+    CodeId, CrossingClass, Model, ScheduleKind, Section, Slot, StateSlots, Status, StepPoint,
+    Values,
 };
 use std::cell::RefCell;
 
@@ -169,7 +170,7 @@ impl<K: Component> Code for FmuCode<K> {
         self.component.borrow().next_event_time()
     }
 
-    fn completed_step(&mut self, _values: &Values, _after_event: bool) {
+    fn completed_step(&mut self, _values: &Values, _point: StepPoint) {
         self.component.get_mut().completed_step();
     }
 }

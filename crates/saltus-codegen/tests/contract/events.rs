@@ -2,7 +2,7 @@
 
 use crate::builder::{Builder, Run};
 use saltus_ir::{Base, BinaryOp, Builtin, Expr};
-use saltus_model::{Instance, ScheduleKind};
+use saltus_model::{Instance, ScheduleKind, StepPoint};
 use saltus_structure::{Delay, Role, TimeEvent};
 
 /// `when sample(0.1, 0.3) then n = pre(n) + 1; end when`
@@ -122,36 +122,56 @@ fn delays_return_the_past_and_jump_when_it_jumped() {
     let x = b.real("x", Role::Input);
     let y = b.real("y", Role::Auxiliary);
     let xe = b.get(x);
+    let stretch = b.real("stretch", Role::Auxiliary);
+    let count = b.get(stretch);
     let (zero, d) = (b.ir().integer(0), b.number(0.5));
-    let delay = b.fun(Builtin::Delay, &[zero, xe, d, d]);
+    let delay = b.fun(Builtin::Delay, &[zero, xe, d, d, count]);
     b.output(y, delay);
     b.system.delays.push(Delay {
         result: y,
         expr: xe,
         delay_time: d,
         delay_max: d,
+        stretch,
+        range: None,
     });
     let mut run = b.compile();
     assert_eq!(run.instance.step_size_max(&run.values), 0.5);
-    let parabola = |t: f64| 1.0 + t * t;
-    for k in 0..=10 {
-        let t = 0.1 * f64::from(k);
+    assert!(run.instance.keeps_past());
+    let cubic = |t: f64| 1.0 + t * t * t;
+    let tell = |run: &mut Run, t: f64, x: f64, point: StepPoint| {
         run.values.v[0] = t;
-        run.set("x", parabola(t));
-        run.instance.completed_step(&run.values, false);
-    }
-    // A jump at t = 1.
-    run.set("x", 10.0);
-    run.instance.completed_step(&run.values, true);
+        run.set("x", x);
+        run.instance.completed_step(&mut run.values, point);
+    };
     let at = |run: &mut Run, t: f64| {
         run.values.v[0] = t;
         run.run(ScheduleKind::Outputs).unwrap();
         run.get("y")
     };
+    tell(&mut run, 0.0, 1.0, StepPoint::AfterEvent);
+    for k in 1..=10 {
+        let t = 0.1 * f64::from(k);
+        for inside in [t - 0.08, t - 0.03] {
+            tell(&mut run, inside, cubic(inside), StepPoint::Inside);
+        }
+        tell(&mut run, t, cubic(t), StepPoint::End);
+    }
+    // A jump at t = 1.
+    tell(&mut run, 1.0, 10.0, StepPoint::AfterEvent);
+    run.values.v[0] = 0.2;
+    assert_eq!(run.instance.next_time_event(&run.values).unwrap(), 0.5);
+    // Until the event has happened, what comes out is the constant of before the start.
     assert_eq!(at(&mut run, 0.4), 1.0);
-    assert!((at(&mut run, 0.95) - parabola(0.45)).abs() < 1e-12);
-    assert!((at(&mut run, 1.499_999) - parabola(0.999_999)).abs() < 1e-6);
-    assert_eq!(at(&mut run, 1.5), 10.0);
+    assert_eq!(at(&mut run, 0.95), 1.0);
+    run.values.v[0] = 0.5;
+    assert!(run.instance.set_time_flags(&mut run.values));
+    assert_eq!(run.get("stretch"), 1.0);
+    assert!((at(&mut run, 0.95) - cubic(0.45)).abs() < 1e-15);
     run.values.v[0] = 1.2;
     assert_eq!(run.instance.next_time_event(&run.values).unwrap(), 1.5);
+    // At the jump itself still the left limit, then the right one.
+    assert_eq!(at(&mut run, 1.5), cubic(1.0));
+    assert!(run.instance.set_time_flags(&mut run.values));
+    assert_eq!(at(&mut run, 1.5), 10.0);
 }
