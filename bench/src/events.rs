@@ -48,6 +48,10 @@ impl Recorder for Last {
     }
 
     fn event(&mut self, _event: &EventRecord) {}
+
+    fn wants_events(&self) -> bool {
+        false
+    }
 }
 
 fn options(stop_time: f64, tolerance: f64) -> Options {

@@ -31,7 +31,7 @@ pub(crate) enum TimeFlags {
     Spent,
 }
 
-/// What an event step did.
+/// What an event step, with its continuations at the same instant, did. Kept for the next event, so that none allocates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventStep {
     pub(crate) iterations: u32,
@@ -41,15 +41,27 @@ pub(crate) struct EventStep {
     pub(crate) messages: Vec<(Site, String)>,
 }
 
-/// Carries out the event at `values.time()`. Before: `values.v` are the left limits. After: the right limits.
+impl EventStep {
+    /// A new event begins.
+    pub(crate) fn clear(&mut self) {
+        self.iterations = 0;
+        self.reinitialised.clear();
+        self.terminate = None;
+        self.messages.clear();
+    }
+}
+
+/// Carries out the event at `values.time()` and adds what it did to `step`. Before: `values.v` are the left limits. After: the
+/// right limits.
 pub(crate) fn event_step<I: Instance>(
     instance: &mut I,
     mode: &mut Mode,
     values: &mut Values,
     tolerances: Tolerances,
     flags: TimeFlags,
-) -> Result<EventStep, SimError> {
-    let mut step = EventStep::default();
+    step: &mut EventStep,
+) -> Result<(), SimError> {
+    let iterations_max = step.iterations + ITERATIONS_MAX;
     values.pre.copy_from_slice(&values.v);
     if flags == TimeFlags::Due {
         instance.set_time_flags(values);
@@ -58,18 +70,18 @@ pub(crate) fn event_step<I: Instance>(
     loop {
         step.iterations += 1;
         run_event_system(instance, mode, values, tolerances)?;
-        let moved = apply_actions(values, &mut step);
+        let moved = apply_actions(values, step);
         if !moved && discrete_unchanged(instance, values) {
             break;
         }
-        if step.iterations == ITERATIONS_MAX {
+        if step.iterations == iterations_max {
             return Err(oscillation(instance, mode, values, tolerances));
         }
         values.pre.copy_from_slice(&values.v);
     }
     instance.clear_time_flags(values);
     mode.driver.forget_factors();
-    Ok(step)
+    Ok(())
 }
 
 fn run_event_system<I: Instance>(
@@ -101,17 +113,19 @@ fn run_event_system<I: Instance>(
 /// Carries out what the pass asked for; true if a state moved.
 fn apply_actions(values: &mut Values, step: &mut EventStep) -> bool {
     let mut moved = false;
-    for (slot, value) in std::mem::take(&mut values.actions.reinits) {
-        if values.get(slot) != value {
+    let Values { v, actions, .. } = values;
+    for (slot, value) in actions.reinits.drain(..) {
+        let now = &mut v[slot.index()];
+        if *now != value {
             moved = true;
-            values.set(slot, value);
+            *now = value;
             if !step.reinitialised.contains(&slot) {
                 step.reinitialised.push(slot);
             }
         }
     }
-    step.messages.append(&mut values.actions.messages);
-    if let Some(terminate) = values.actions.terminate.take() {
+    step.messages.append(&mut actions.messages);
+    if let Some(terminate) = actions.terminate.take() {
         step.terminate.get_or_insert(terminate);
     }
     moved

@@ -9,6 +9,11 @@ pub trait Recorder {
 
     fn event(&mut self, event: &EventRecord);
 
+    /// False: `event` is not called, and no record is made for it.
+    fn wants_events(&self) -> bool {
+        true
+    }
+
     /// Warnings and printed text of the model.
     fn message(&mut self, _time: f64, _site: Site, _text: &str) {}
 
@@ -24,6 +29,10 @@ impl Recorder for Silent {
     fn row(&mut self, _values: &Values, _kind: RowKind) {}
 
     fn event(&mut self, _event: &EventRecord) {}
+
+    fn wants_events(&self) -> bool {
+        false
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

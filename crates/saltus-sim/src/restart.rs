@@ -10,96 +10,154 @@ use crate::error::SimError;
 use crate::event_step::{EventStep, TimeFlags, event_step};
 use crate::point::{Mode, gather, gather_derivatives, scatter};
 use saltus_model::{Instance, ScheduleKind, Slot, System, Values};
+use saltus_solve::roots::Change;
 use saltus_solve::scale::{CONFIRM_ULPS, RESTART_ULPS};
 use saltus_solve::{Accuracy, Guess, SolveError, Tolerances};
 
+/// Work space of [`settle`], kept between events.
+#[derive(Debug, Default)]
+pub(crate) struct Settling {
+    x: Vec<f64>,
+    dx: Vec<f64>,
+    dx_half: Vec<f64>,
+    /// The trial point.
+    along: Vec<f64>,
+    r: Vec<f64>,
+    r_along: Vec<f64>,
+    leaving: Vec<usize>,
+}
+
+impl Settling {
+    fn fit(&mut self, n_states: usize, n_crossings: usize) {
+        for v in [
+            &mut self.x,
+            &mut self.dx,
+            &mut self.dx_half,
+            &mut self.along,
+        ] {
+            v.resize(n_states, 0.0);
+        }
+        for r in [&mut self.r, &mut self.r_along] {
+            r.resize(n_crossings, 0.0);
+        }
+    }
+}
+
 /// Lets functions in their band take the side of the motion: those that caused the event and those that are zero after it;
-/// `resolution` is that of time. Returns what the event's continuation
-/// did, if there was one.
+/// `resolution` is that of time. True if the event went on; `step` then says what its continuation did as well.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the parts of a run, borrowed one by one"
+)]
 pub(crate) fn settle<I: Instance>(
     instance: &mut I,
     mode: &mut Mode,
     values: &mut Values,
     tolerances: Tolerances,
-    causes: &[usize],
+    causes: &[Change],
     resolution: f64,
-) -> Result<Option<EventStep>, SimError> {
+    settling: &mut Settling,
+    step: &mut EventStep,
+) -> Result<bool, SimError> {
     let t = values.time();
     let system = instance.system(values);
     if system.crossings().is_empty() || system.states().is_empty() {
-        return Ok(None);
+        return Ok(false);
     }
-    let mut x = vec![0.0; system.states().len()];
-    gather(system.states(), values, &mut x);
-    let moved = trial(system, mode, values, &x, causes, resolution).unwrap_or(None);
-    match moved {
-        None => {
-            scatter(system.states(), t, &x, values);
-            Ok(None)
-        }
-        Some(moved) => {
-            scatter(system.states(), t, &moved, values);
-            event_step(instance, mode, values, tolerances, TimeFlags::Spent).map(Some)
-        }
+    settling.fit(system.states().len(), system.crossings().len());
+    gather(system.states(), values, &mut settling.x);
+    let moved = trial(system, mode, values, causes, resolution, settling).unwrap_or(false);
+    if !moved {
+        scatter(system.states(), t, &settling.x, values);
+        return Ok(false);
     }
+    scatter(system.states(), t, &settling.along, values);
+    event_step(instance, mode, values, tolerances, TimeFlags::Spent, step)?;
+    Ok(true)
 }
 
-/// The state just across, if a function in its band is about to change its relation. A model that cannot be evaluated along the
-/// trial decides nothing.
+/// True if a function in its band is about to change its relation; `along` is then the state just across. A model that cannot be
+/// evaluated along the trial decides nothing.
 fn trial<S: System>(
     system: &S,
     mode: &mut Mode,
     values: &mut Values,
-    x: &[f64],
-    causes: &[usize],
+    causes: &[Change],
     resolution: f64,
-) -> Result<Option<Vec<f64>>, SolveError> {
+    settling: &mut Settling,
+) -> Result<bool, SolveError> {
     let t = values.time();
-    let n = system.crossings().len();
-    let rules = mode.rules.clone();
-    let mut r = vec![0.0; n];
-    let mut dx = vec![0.0; x.len()];
+    let Settling {
+        x,
+        dx,
+        dx_half,
+        along,
+        r,
+        r_along,
+        leaving,
+    } = settling;
+    let Mode {
+        driver,
+        rules,
+        affine_only,
+        ..
+    } = mode;
     let mut at =
         |t: f64, x: &[f64], dx: Option<&mut [f64]>, r: &mut [f64]| -> Result<(), SolveError> {
             scatter(system.states(), t, x, values);
-            for kind in [ScheduleKind::Derivatives, ScheduleKind::Crossings] {
-                mode.driver
-                    .run(system, kind, values, Accuracy::Tight, Guess::Current)?;
+            if dx.is_some() || !*affine_only {
+                driver.run(
+                    system,
+                    ScheduleKind::Derivatives,
+                    values,
+                    Accuracy::Tight,
+                    Guess::Current,
+                )?;
+            }
+            if !*affine_only {
+                driver.run(
+                    system,
+                    ScheduleKind::Crossings,
+                    values,
+                    Accuracy::Tight,
+                    Guess::Current,
+                )?;
             }
             if let Some(dx) = dx {
                 gather_derivatives(system.states(), values, dx)?;
             }
             Ok(system.eval_crossings(values, r)?)
         };
-    at(t, x, Some(&mut dx), &mut r)?;
-    let along =
-        |h: f64, dx: &[f64]| -> Vec<f64> { x.iter().zip(dx).map(|(x, dx)| x + h * dx).collect() };
+    let go = |along: &mut [f64], h: f64, dx: &[f64]| {
+        for ((along, x), dx) in along.iter_mut().zip(x.iter()).zip(dx) {
+            *along = x + h * dx;
+        }
+    };
+    at(t, x, Some(dx), r)?;
     // Midpoint rule, so that a motion that turns back within the longer step is seen to do so.
     let h = CONFIRM_ULPS * resolution;
-    let (mut dx_half, mut r_long) = (vec![0.0; x.len()], vec![0.0; n]);
-    at(
-        t + 0.5 * h,
-        &along(0.5 * h, &dx),
-        Some(&mut dx_half),
-        &mut r_long,
-    )?;
-    at(t + h, &along(h, &dx_half), None, &mut r_long)?;
+    go(along, 0.5 * h, dx);
+    at(t + 0.5 * h, along, Some(dx_half), r_along)?;
+    go(along, h, dx_half);
+    at(t + h, along, None, r_along)?;
     let now = |i: usize| rules[i].holds(r[i]);
-    let at_zero = |i: usize| r[i] == 0.0 || causes.contains(&i);
-    let leaving: Vec<usize> = (0..n)
-        .filter(|&i| at_zero(i) && rules[i].holds(r_long[i]) != now(i))
-        .collect();
+    let at_zero = |i: usize| r[i] == 0.0 || causes.iter().any(|cause| cause.index == i);
+    leaving.clear();
+    leaving.extend((0..r.len()).filter(|&i| at_zero(i) && rules[i].holds(r_along[i]) != now(i)));
     // The shortest step that takes one of them across.
     let mut ulps = 1.0;
     while !leaving.is_empty() && ulps <= RESTART_ULPS {
-        let short = along(ulps * resolution, &dx);
-        at(t, &short, None, &mut r_long)?;
-        if leaving.iter().any(|&i| rules[i].holds(r_long[i]) != now(i)) {
-            return Ok(Some(short));
+        go(along, ulps * resolution, dx);
+        at(t, along, None, r_along)?;
+        if leaving
+            .iter()
+            .any(|&i| rules[i].holds(r_along[i]) != now(i))
+        {
+            return Ok(true);
         }
         ulps *= 2.0;
     }
-    Ok(None)
+    Ok(false)
 }
 
 /// True if the motion after the event is not the continuation of the motion before: a state was reinitialised, or a slot that

@@ -18,9 +18,9 @@ use crate::point::{
 use crate::record::{
     Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
 };
-use crate::restart::{must_restart, settle};
+use crate::restart::{Settling, must_restart, settle};
 use crate::watch::Watch;
-use saltus_model::{Fault, Instance, Site, StepPoint, System, Values};
+use saltus_model::{CrossingInfo, Fault, Instance, Site, StepPoint, System, Values};
 use saltus_solve::roots::Change;
 use saltus_solve::scale::{
     CROSSING_NOISE_REL, DENSE_EVENTS_ULPS, nominal_magnitude, time_resolution,
@@ -117,6 +117,14 @@ struct Run<'a, I: Instance> {
     values: Values,
     /// Left limits of the present event.
     before: Vec<f64>,
+    /// What the present event did.
+    step: EventStep,
+    /// The relations that made it happen, and the sign that the function of each takes by it.
+    causes: Vec<Change>,
+    far_sides: Vec<(usize, f64)>,
+    /// The same for the log, in terms of the mode before; empty if nobody reads it.
+    causes_logged: Vec<Cause>,
+    settling: Settling,
     integrator: Integrator,
     isolation: Isolation,
     /// What each relation holds between events.
@@ -177,6 +185,11 @@ impl<'a, I: Instance> Run<'a, I> {
             evaluations_seen: 0,
             stiff_noted: false,
             before: values.v.clone(),
+            step: EventStep::default(),
+            causes: Vec::new(),
+            far_sides: Vec::new(),
+            causes_logged: Vec::new(),
+            settling: Settling::default(),
             instance,
             options,
             environment,
@@ -209,17 +222,12 @@ impl<'a, I: Instance> Run<'a, I> {
     fn start(&mut self) -> Result<State, SimError> {
         let t = self.options.start_time;
         self.before.copy_from_slice(&self.values.v);
-        let step = event_step(
-            self.instance,
-            &mut self.mode,
-            &mut self.values,
-            self.tolerances,
-            TimeFlags::Due,
-        )?;
+        self.step.clear();
+        self.event_step(TimeFlags::Due)?;
         self.right_limits()?;
         self.row(RowKind::Initial);
-        let terminate = step.terminate.clone();
-        self.record_event(t, EventKind::Initial, Vec::new(), &step, false);
+        self.record_event(t, EventKind::Initial, false);
+        let terminate = self.step.terminate.take();
         self.seconds_initialised = self.environment.seconds();
         self.enter_mode_if_changed();
         self.read_truth();
@@ -414,12 +422,12 @@ impl<'a, I: Instance> Run<'a, I> {
                 continue;
             }
             self.summary.statistics.touches += 1;
-            let crossing = &self.instance.system(&self.values).crossings()[touch.index];
-            let cause = Cause {
-                crossing: touch.index,
-                relation: crossing.relation,
-                site: crossing.site,
-                text: crossing.text.clone(),
+            if !self.recorder.wants_events() {
+                continue;
+            }
+            let crossings = self.instance.system(&self.values).crossings();
+            let change = Change {
+                index: touch.index,
                 value_left: touch.value,
                 value_right: touch.value,
             };
@@ -427,7 +435,7 @@ impl<'a, I: Instance> Run<'a, I> {
                 time: touch.t,
                 kind: EventKind::Touch,
                 method: "bernstein",
-                causes: vec![cause],
+                causes: vec![cause(crossings, &change)],
                 changed: Vec::new(),
                 iterations: 0,
                 evaluations: 0,
@@ -502,10 +510,7 @@ impl<'a, I: Instance> Run<'a, I> {
         self.deliver_warnings();
         self.instance
             .completed_step(&mut self.values, StepPoint::End);
-        for note in self.mode.driver.take_notes() {
-            self.recorder
-                .note(&NoteRecord::MinimumNorm { time: t, note });
-        }
+        self.deliver_notes(t);
         Ok(())
     }
 
@@ -572,14 +577,16 @@ impl<'a, I: Instance> Run<'a, I> {
     // --- AtEvent ----------------------------------------------------------------------------------------------------
 
     fn event(&mut self, occasion: Occasion) -> Result<State, SimError> {
-        let (t, kind, causes, far_sides) = match &occasion {
-            Occasion::Time { time } => (*time, EventKind::Time, Vec::new(), Vec::new()),
-            Occasion::State { located } => (
-                located.t_right,
-                EventKind::State,
-                self.causes(located),
-                self.far_sides(located),
-            ),
+        self.causes.clear();
+        self.far_sides.clear();
+        let (t, kind) = match occasion {
+            Occasion::Time { time } => (time, EventKind::Time),
+            Occasion::State { located } => {
+                self.causes.extend_from_slice(&located.changed);
+                self.collect_far_sides();
+                self.log_causes();
+                (located.t_right, EventKind::State)
+            }
             Occasion::Terminal => return self.terminal(),
         };
         self.past_points(t)?;
@@ -590,56 +597,44 @@ impl<'a, I: Instance> Run<'a, I> {
         self.row(RowKind::BeforeEvent);
         self.before.copy_from_slice(&self.values.v);
 
-        self.mode
-            .driver
-            .expect_flips(causes.iter().map(|cause| cause.relation));
-        let mut step = event_step(
-            self.instance,
-            &mut self.mode,
-            &mut self.values,
-            self.tolerances,
-            TimeFlags::Due,
-        )?;
+        let crossings = self.instance.system(&self.values).crossings();
+        let flips = (self.causes.iter()).map(|change| crossings[change.index].relation);
+        self.mode.driver.expect_flips(flips);
+        self.step.clear();
+        self.event_step(TimeFlags::Due)?;
         // Where the motion goes on as before, a function that has just changed sides moves on as well.
         let resolution = time_resolution(t, self.integrator.step_size());
         let alone = t - self.last_event > DENSE_EVENTS_ULPS * resolution;
         self.last_event = t;
-        let settled = if alone && self.motion_changed(&step) {
-            let causes: Vec<usize> = causes.iter().map(|cause| cause.crossing).collect();
-            settle(
+        let moved = alone
+            && self.motion_changed()
+            && settle(
                 self.instance,
                 &mut self.mode,
                 &mut self.values,
                 self.tolerances,
-                &causes,
+                &self.causes,
                 resolution,
-            )?
-        } else {
-            None
-        };
-        let moved = settled.is_some();
-        if let Some(more) = settled {
-            step.iterations += more.iterations;
-            step.reinitialised.extend(more.reinitialised);
-            step.messages.extend(more.messages);
-            step.terminate = step.terminate.or(more.terminate);
-        }
+                &mut self.settling,
+                &mut self.step,
+            )?;
         self.right_limits()?;
         self.row(RowKind::AfterEvent);
         self.cursor = t;
 
-        let restart = moved || self.motion_changed(&step);
+        let restart = moved || self.motion_changed();
         let statistics = &mut self.summary.statistics;
         statistics.restarts += u64::from(restart);
         match kind {
             EventKind::Time => statistics.events_time += 1,
             _ => statistics.events_state += 1,
         }
-        self.record_event(t, kind, causes, &step, restart);
+        self.record_event(t, kind, restart);
         let crossings = self.instance.system(&self.values).crossings();
+        let far_sides = &self.far_sides;
         // An event that changed nothing is no bounce: it counts, but says nothing about intervals.
-        let bounces: &[(usize, f64)] = if step.iterations > 1 || moved {
-            &far_sides
+        let bounces: &[(usize, f64)] = if self.step.iterations > 1 || moved {
+            far_sides
         } else {
             &[]
         };
@@ -654,8 +649,8 @@ impl<'a, I: Instance> Run<'a, I> {
         self.read_truth();
         self.isolation.forget();
         self.schedule_time_event()?;
-        if step.terminate.is_some() {
-            self.summary.terminated = step.terminate;
+        if self.step.terminate.is_some() {
+            self.summary.terminated = self.step.terminate.take();
             return self.terminal();
         }
         if t >= self.options.stop_time {
@@ -667,38 +662,46 @@ impl<'a, I: Instance> Run<'a, I> {
         Ok(State::Continuous)
     }
 
-    fn motion_changed(&self, step: &EventStep) -> bool {
-        let system = self.instance.system(&self.values);
-        self.mode_changed() || must_restart(system, &step.reinitialised, &self.before, &self.values)
+    fn log_causes(&mut self) {
+        if self.recorder.wants_events() {
+            let crossings = self.instance.system(&self.values).crossings();
+            let logged = (self.causes.iter()).map(|change| cause(crossings, change));
+            self.causes_logged.extend(logged);
+        }
     }
 
-    fn causes(&self, located: &Located) -> Vec<Cause> {
-        let crossings = self.instance.system(&self.values).crossings();
-        let cause = |change: &Change| Cause {
-            crossing: change.index,
-            relation: crossings[change.index].relation,
-            site: crossings[change.index].site,
-            text: crossings[change.index].text.clone(),
-            value_left: change.value_left,
-            value_right: change.value_right,
-        };
-        located.changed.iter().map(cause).collect()
+    /// The event step at the present instant; adds to what the event did.
+    fn event_step(&mut self, flags: TimeFlags) -> Result<(), SimError> {
+        event_step(
+            self.instance,
+            &mut self.mode,
+            &mut self.values,
+            self.tolerances,
+            flags,
+            &mut self.step,
+        )
+    }
+
+    fn motion_changed(&self) -> bool {
+        let system = self.instance.system(&self.values);
+        let reinitialised = &self.step.reinitialised;
+        self.mode_changed() || must_restart(system, reinitialised, &self.before, &self.values)
     }
 
     /// For each crossing the sign that its function takes by the event.
-    fn far_sides(&self, located: &Located) -> Vec<(usize, f64)> {
-        let side = |change: &Change| {
-            let holds_after = !self.truth[change.index];
-            (
-                change.index,
-                if self.mode.rules[change.index].rising == holds_after {
-                    1.0
-                } else {
-                    -1.0
-                },
-            )
-        };
-        located.changed.iter().map(side).collect()
+    fn collect_far_sides(&mut self) {
+        let Run {
+            far_sides,
+            causes,
+            truth,
+            mode,
+            ..
+        } = self;
+        far_sides.extend(causes.iter().map(|change| {
+            let holds_after = !truth[change.index];
+            let rising = mode.rules[change.index].rising;
+            (change.index, if rising == holds_after { 1.0 } else { -1.0 })
+        }));
     }
 
     /// All continuous variables after an event.
@@ -804,15 +807,10 @@ impl<'a, I: Instance> Run<'a, I> {
         if let Some(slot) = self.instance.info().terminal {
             self.before.copy_from_slice(&self.values.v);
             set_flag(&mut self.values, Some(slot), 1.0);
-            let step = event_step(
-                self.instance,
-                &mut self.mode,
-                &mut self.values,
-                self.tolerances,
-                TimeFlags::Spent,
-            )?;
+            self.step.clear();
+            self.event_step(TimeFlags::Spent)?;
             set_flag(&mut self.values, Some(slot), 0.0);
-            self.record_event(t, EventKind::Terminal, Vec::new(), &step, false);
+            self.record_event(t, EventKind::Terminal, false);
             self.row(RowKind::Final);
         } else if self.last_row != Some((t, RowKind::AfterEvent)) {
             self.row(RowKind::Final);
@@ -829,23 +827,19 @@ impl<'a, I: Instance> Run<'a, I> {
 
     // --- records ----------------------------------------------------------------------------------------------------
 
-    fn record_event(
-        &mut self,
-        time: f64,
-        kind: EventKind,
-        causes: Vec<Cause>,
-        step: &EventStep,
-        restarted: bool,
-    ) {
-        for (site, text) in &step.messages {
+    fn record_event(&mut self, time: f64, kind: EventKind, restarted: bool) {
+        for (site, text) in &self.step.messages {
             self.recorder.message(time, *site, text);
         }
-        for note in self.mode.driver.take_notes() {
-            self.recorder.note(&NoteRecord::MinimumNorm { time, note });
+        self.deliver_notes(time);
+        self.summary.statistics.event_iterations += u64::from(self.step.iterations);
+        let evaluations = self.isolation.evaluations - self.evaluations_seen;
+        self.evaluations_seen = self.isolation.evaluations;
+        if !self.recorder.wants_events() {
+            return;
         }
-        self.summary.statistics.event_iterations += u64::from(step.iterations);
         let system = self.instance.system(&self.values);
-        let slots = system.discrete_slots().iter().chain(&step.reinitialised);
+        let slots = (system.discrete_slots().iter()).chain(&self.step.reinitialised);
         let changed = slots
             .map(|&slot| ChangedValue {
                 slot,
@@ -854,8 +848,6 @@ impl<'a, I: Instance> Run<'a, I> {
             })
             .filter(|change| change.before != change.after)
             .collect();
-        let evaluations = self.isolation.evaluations - self.evaluations_seen;
-        self.evaluations_seen = self.isolation.evaluations;
         self.recorder.event(&EventRecord {
             time,
             kind,
@@ -864,13 +856,19 @@ impl<'a, I: Instance> Run<'a, I> {
             } else {
                 "calendar"
             },
-            causes,
+            causes: std::mem::take(&mut self.causes_logged),
             changed,
-            iterations: step.iterations,
+            iterations: self.step.iterations,
             evaluations,
             restarted,
             mode: self.mode.number,
         });
+    }
+
+    fn deliver_notes(&mut self, time: f64) {
+        for note in self.mode.driver.take_notes() {
+            self.recorder.note(&NoteRecord::MinimumNorm { time, note });
+        }
     }
 
     fn check_finite(&self) -> Result<(), SimError> {
@@ -945,6 +943,19 @@ fn new_integrator<I: Instance>(
         .map(|state| info.slots[state.value.index()].nominal)
         .collect();
     Integrator::new(options.solver, tolerances, &nominal)
+}
+
+/// A change of a relation in the terms of the event log.
+fn cause(crossings: &[CrossingInfo], change: &Change) -> Cause {
+    let crossing = &crossings[change.index];
+    Cause {
+        crossing: change.index,
+        relation: crossing.relation,
+        site: crossing.site,
+        text: crossing.text.clone(),
+        value_left: change.value_left,
+        value_right: change.value_right,
+    }
 }
 
 fn output_fault(time: f64, fault: Fault) -> SimError {

@@ -62,6 +62,7 @@ pub struct Layout {
     discrete: Vec<Slot>,
     feeds: Vec<bool>,
     pattern: Option<Vec<Vec<u32>>>,
+    n_scratch: usize,
 }
 
 impl Layout {
@@ -158,6 +159,11 @@ impl Layout {
             text: text.to_owned(),
         });
         relation
+    }
+
+    /// So many more entries of the value array after the last slot, for the code's own use within one call.
+    pub fn scratch(&mut self, n: usize) {
+        self.n_scratch = n;
     }
 
     pub fn site(&mut self, text: &str) -> Site {
@@ -266,8 +272,9 @@ impl<C: Code> Instance for HandInstance<C> {
     }
 
     fn bind(&mut self, time_start: f64, overrides: &[(Slot, f64)]) -> Result<Values, Fault> {
-        let mut values = Values::new(self.system.layout.start.len());
-        values.v.copy_from_slice(&self.system.layout.start);
+        let layout = &self.system.layout;
+        let mut values = Values::new(layout.start.len() + layout.n_scratch);
+        values.v[..layout.start.len()].copy_from_slice(&layout.start);
         values.v[0] = time_start;
         for (slot, value) in overrides {
             values.set(*slot, *value);

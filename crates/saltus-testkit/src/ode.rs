@@ -270,6 +270,7 @@ where
         }
         let flag = layout.slot("tick", SlotRole::Auxiliary, 0.0);
         layout.does_not_feed(flag);
+        layout.scratch(self.relations.len());
         layout.schedule(ScheduleKind::Derivatives, &[Section::Explicit(DERIVATIVES)]);
         layout.schedule(ScheduleKind::Event, &[Section::Explicit(EVENT)]);
         layout.schedule(ScheduleKind::Initial, &[Section::Explicit(INITIAL)]);
@@ -294,7 +295,7 @@ const DERIVATIVES: CodeId = CodeId(0);
 const EVENT: CodeId = CodeId(1);
 const INITIAL: CodeId = CodeId(2);
 
-/// The code of an [`OdeProblem`]. Slots: time, states, derivatives, discrete variables, relations, sample flag.
+/// The code of an [`OdeProblem`]. Slots: time, states, derivatives, discrete variables, relations, sample flag, work space.
 #[derive(Clone, Debug)]
 pub struct OdeCode<F, G, R> {
     n: usize,
@@ -314,6 +315,8 @@ struct Parts<'a> {
     dx: &'a mut [f64],
     d: &'a mut [f64],
     holds: &'a mut [f64],
+    /// Values of the crossing functions in an event.
+    r: &'a mut [f64],
 }
 
 impl<F, G, R> OdeCode<F, G, R>
@@ -327,13 +330,16 @@ where
         let (x, rest) = rest.split_at_mut(self.n);
         let (dx, rest) = rest.split_at_mut(self.n);
         let (d, rest) = rest.split_at_mut(self.n_discrete);
-        let (holds, _) = rest.split_at_mut(self.relations.len());
+        let (holds, rest) = rest.split_at_mut(self.relations.len());
+        let (_flag, rest) = rest.split_at_mut(1);
+        let (r, _) = rest.split_at_mut(self.relations.len());
         Parts {
             t: time[0],
             x,
             dx,
             d,
             holds,
+            r,
         }
     }
 
@@ -352,7 +358,6 @@ where
 
     fn relations(&self, values: &mut Values) {
         let p = self.parts(&mut values.v);
-        let mut r = vec![0.0; self.relations.len()];
         (self.g)(
             &At {
                 t: p.t,
@@ -360,13 +365,13 @@ where
                 d: p.d,
                 holds: p.holds,
             },
-            &mut r,
+            p.r,
         );
-        for ((holds, crossing), r) in p.holds.iter_mut().zip(&self.relations).zip(r) {
-            let truth = if r == 0.0 {
+        for ((holds, crossing), r) in p.holds.iter_mut().zip(&self.relations).zip(p.r) {
+            let truth = if *r == 0.0 {
                 crossing.closed
             } else {
-                (r > 0.0) == crossing.rising
+                (*r > 0.0) == crossing.rising
             };
             *holds = f64::from(u8::from(truth));
         }
@@ -379,19 +384,20 @@ where
         let p = self.parts(v);
         let q = self.parts(pre);
         if tick || p.holds != q.holds {
-            let mut x = p.x.to_vec();
             p.d.copy_from_slice(q.d);
             (self.r)(&mut Jump {
                 t: p.t,
-                x: &mut x,
+                x: p.x,
                 d: p.d,
                 now: p.holds,
                 pre: q.holds,
                 tick,
             });
-            for (i, (new, old)) in x.iter().zip(p.x.iter()).enumerate() {
-                if new != old {
-                    actions.reinits.push((Slot(1 + i as u32), *new));
+            // A pass begins with equal states in `v` and `pre`; new ones take effect at its end.
+            for (i, (x, old)) in p.x.iter_mut().zip(q.x).enumerate() {
+                if *x != *old {
+                    actions.reinits.push((Slot(1 + i as u32), *x));
+                    *x = *old;
                 }
             }
         }
