@@ -5,6 +5,7 @@ use saltus_solve::{
     Accuracy, CrossingFunctions, Driver, Guess, Integrator, Problem, SignRule, SolveError,
 };
 
+#[inline]
 pub(crate) fn scatter(states: &[StateSlots], t: f64, x: &[f64], values: &mut Values) {
     values.v[0] = t;
     for (state, x) in states.iter().zip(x) {
@@ -12,12 +13,14 @@ pub(crate) fn scatter(states: &[StateSlots], t: f64, x: &[f64], values: &mut Val
     }
 }
 
+#[inline]
 pub(crate) fn gather(states: &[StateSlots], values: &Values, x: &mut [f64]) {
     for (state, x) in states.iter().zip(x) {
         *x = values.v[state.value.index()];
     }
 }
 
+#[inline]
 pub(crate) fn gather_derivatives(
     states: &[StateSlots],
     values: &Values,
@@ -100,6 +103,7 @@ pub(crate) enum Relations<'a> {
 const FOLLOW_MAX: usize = 4;
 
 impl<S: System> ModelProblem<'_, S> {
+    #[inline]
     fn at(
         &mut self,
         t: f64,

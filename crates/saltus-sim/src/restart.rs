@@ -45,10 +45,6 @@ impl Settling {
 
 /// Lets functions in their band take the side of the motion: those that caused the event and those that are zero after it;
 /// `resolution` is that of time. True if the event went on; `step` then says what its continuation did as well.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the parts of a run, borrowed one by one"
-)]
 pub(crate) fn settle<I: Instance>(
     instance: &mut I,
     mode: &mut Mode,

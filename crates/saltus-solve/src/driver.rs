@@ -141,6 +141,7 @@ impl Driver {
     }
 
     /// Carries out all sections of a schedule.
+    #[inline]
     pub fn run<S: System>(
         &mut self,
         system: &S,

@@ -321,6 +321,7 @@ impl<C: Code> System for HandSystem<C> {
         &self.layout.schedules[schedule_index(kind)]
     }
 
+    #[inline]
     fn run(&self, code: CodeId, values: &mut Values) -> Status {
         self.code.run(code, values)
     }

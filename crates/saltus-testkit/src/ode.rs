@@ -325,6 +325,7 @@ where
     G: Fn(&At<'_>, &mut [f64]),
     R: Fn(&mut Jump<'_>),
 {
+    #[inline]
     fn parts<'a>(&self, v: &'a mut [f64]) -> Parts<'a> {
         let (time, rest) = v.split_at_mut(1);
         let (x, rest) = rest.split_at_mut(self.n);
@@ -343,6 +344,7 @@ where
         }
     }
 
+    #[inline]
     fn derivatives(&self, values: &mut Values) {
         let p = self.parts(&mut values.v);
         (self.f)(
@@ -411,6 +413,7 @@ where
     G: Fn(&At<'_>, &mut [f64]),
     R: Fn(&mut Jump<'_>),
 {
+    #[inline]
     fn run(&self, code: CodeId, values: &mut Values) -> Status {
         match code {
             EVENT => self.event(values),
