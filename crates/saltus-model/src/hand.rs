@@ -2,7 +2,7 @@
 //!
 //! The types are generic over the code, so the solver's inner loop is monomorphised: no dynamic call.
 
-use saltus_model::{
+use crate::{
     BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, Experiment, Fault, InitialNote,
     Instance, Model, ModelInfo, ScheduleKind, Section, Site, SiteInfo, Slot, SlotInfo, SlotRole,
     StateSlots, Status, StepPoint, System, ValueType, Values, VariableInfo, VariableKind,

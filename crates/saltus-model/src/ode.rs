@@ -1,7 +1,7 @@
 //! x' = f with crossings and jumps, from closures.
 //!
 //! ```
-//! use saltus_testkit::{Crossing, OdeProblem};
+//! use saltus_model::ode::{Crossing, OdeProblem};
 //! let ball = OdeProblem::new("ball", &[("x", 1.0), ("v", 0.0)], |at, dx| {
 //!     dx[0] = at.x[1];
 //!     dx[1] = -9.81;
@@ -17,7 +17,7 @@
 //! ```
 
 use crate::hand::{Code, HandModel, Layout};
-use saltus_model::{CodeId, CrossingClass, ScheduleKind, Section, Slot, SlotRole, Status, Values};
+use crate::{CodeId, CrossingClass, ScheduleKind, Section, Slot, SlotRole, Status, Values};
 
 /// A point at which closures are evaluated.
 #[derive(Clone, Copy, Debug)]
