@@ -46,10 +46,47 @@ pub trait Problem {
         Ok(())
     }
 
-    /// For each state column the derivative rows it may influence; `None`: all.
+    /// For each state column the rows of F it may influence, through x or x'; `None`: all.
     fn pattern(&self) -> Option<&[Vec<u32>]> {
         None
     }
+
+    /// Which of the two forms the problem is given in.
+    fn form(&self) -> Form {
+        Form::Explicit
+    }
+
+    /// dF/dx (for the explicit form -df/dx) in the order of [`Problem::pattern`], column by column; dense column-major without a
+    /// pattern. `Ok(false)`: the problem has none, differences are used.
+    fn jacobian(
+        &mut self,
+        _t: f64,
+        _x: &[f64],
+        _dx: &[f64],
+        _out: &mut [f64],
+    ) -> Result<bool, SolveError> {
+        Ok(false)
+    }
+
+    /// dF/dx' likewise; asked for only in the implicit form, where dF/dx is given.
+    fn jacobian_rate(
+        &mut self,
+        _t: f64,
+        _x: &[f64],
+        _dx: &[f64],
+        _out: &mut [f64],
+    ) -> Result<bool, SolveError> {
+        Ok(false)
+    }
+}
+
+/// The form of a [`Problem`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// x' = f(t, x): `residual` is x' - f and dF/dx' the identity.
+    Explicit,
+    /// F(t, x, x') = 0 by `residual`; `derivatives` gives an x' that fulfils it at a consistent point, from which a method starts.
+    Implicit,
 }
 
 /// What a step has to respect.

@@ -19,7 +19,7 @@ pub use dopri5::Dopri5;
 pub use driver::{Accuracy, BlockNote, Counters, Driver, Guess};
 pub use error::{LinearFailure, MixedFailure, NewtonFailure, NewtonReason, SolveError};
 pub use integrator::{
-    Integrator, IntegratorStatistics, Problem, SolverName, StepError, StepLimits,
+    Form, Integrator, IntegratorStatistics, Problem, SolverName, StepError, StepLimits,
 };
 pub use radau::Radau;
 pub use roots::{CrossingFunctions, Isolation, Located, SignRule, Touch, first_crossing};
