@@ -108,7 +108,7 @@ impl<'m> Experiment<'m> {
         self
     }
 
-    /// `auto`, `dopri5` or `radau`.
+    /// `auto`, `dopri5`, `radau` or `bdf`.
     pub fn solver(mut self, name: &str) -> Result<Self, Error> {
         let Some(solver) = SolverName::from_name(name) else {
             let known: Vec<&str> = SolverName::ALL.iter().map(|s| s.as_str()).collect();
