@@ -33,6 +33,9 @@ pub trait Code {
         Ok(())
     }
 
+    /// A run begins.
+    fn begin(&mut self) {}
+
     fn next_time_event(&self, _values: &Values) -> f64 {
         f64::INFINITY
     }
@@ -100,19 +103,22 @@ impl Layout {
             nominal: 1.0,
             site,
         });
-        self.info.variables.push(VariableInfo {
-            name: name.to_owned(),
-            description: String::new(),
-            unit: String::new(),
-            display_unit: String::new(),
-            ty: ValueType::Real,
-            kind,
-            slot,
-            negated: false,
-            hidden: matches!(role, SlotRole::Relation | SlotRole::Auxiliary),
-            settable: role == SlotRole::Parameter || role == SlotRole::State,
-            site,
-        });
+        // Results have time without being told.
+        if role != SlotRole::Time {
+            self.info.variables.push(VariableInfo {
+                name: name.to_owned(),
+                description: String::new(),
+                unit: String::new(),
+                display_unit: String::new(),
+                ty: ValueType::Real,
+                kind,
+                slot,
+                negated: false,
+                hidden: matches!(role, SlotRole::Relation | SlotRole::Auxiliary),
+                settable: role == SlotRole::Parameter || role == SlotRole::State,
+                site,
+            });
+        }
         self.start.push(start);
         let changes = matches!(
             role,
@@ -272,6 +278,7 @@ impl<C: Code> Instance for HandInstance<C> {
     }
 
     fn bind(&mut self, time_start: f64, overrides: &[(Slot, f64)]) -> Result<Values, Fault> {
+        self.system.code.begin();
         let layout = &self.system.layout;
         let mut values = Values::new(layout.start.len() + layout.n_scratch);
         values.v[..layout.start.len()].copy_from_slice(&layout.start);
