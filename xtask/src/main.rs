@@ -1,5 +1,6 @@
 //! Automation of the repository: `cargo xtask <task>`.
 
+mod bits;
 mod msl;
 
 use std::process::ExitCode;
@@ -17,11 +18,14 @@ struct Cli {
 enum Task {
     /// How far Saltus gets with each reference model of the Modelica Standard Library
     Msl(msl::Options),
+    /// Whether interpreter and machine code give the same results
+    Bits(bits::Options),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Msl(options) => msl::run(&options),
+        Task::Bits(options) => bits::run(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -92,6 +92,12 @@ pub(crate) struct SimulateArgs {
     /// Integrate across discontinuities without locating them
     #[arg(long)]
     pub(crate) no_events: bool,
+    /// Interpret the model, never compile it to machine code; the result is the same
+    #[arg(long)]
+    pub(crate) interpret: bool,
+    /// Compile all of the model to machine code at once, not only what runs often; the result is the same
+    #[arg(long, conflicts_with = "interpret")]
+    pub(crate) native: bool,
     /// Give up after so many seconds; what was computed is kept
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub(crate) max_wall: Option<f64>,

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 
-use saltus::{Compiled, Error, Workspace};
+use saltus::{Compiled, Error, Execution, Workspace};
 use saltus_results::{EventRecord, ResultTable, Statistics};
 
 use crate::args::{Setting, SimulateArgs, Stage, TargetArgs};
@@ -98,6 +98,12 @@ fn run(
         .experiment()
         .variables(&args.variables)
         .events(!args.no_events);
+    if args.interpret {
+        experiment = experiment.execution(Execution::Interpreted);
+    }
+    if args.native {
+        experiment = experiment.execution(Execution::Native);
+    }
     for (path, value) in settings {
         experiment = experiment.set(path, value);
     }

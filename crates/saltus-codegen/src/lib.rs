@@ -1,23 +1,26 @@
 //! From a structured system to something that runs, behind the contract of `saltus-model`.
 //!
 //! Comes in: a [`StructuredSystem`]. Goes out: a [`CompiledModel`] with one slot per representative variable, whose code is
-//! a register tape ([`tape`]) walked by an interpreter, on plain numbers for values and on dual numbers for exact Jacobians
-//! of blocks.
+//! a register tape ([`tape`]), on plain numbers for values and on dual numbers for exact Jacobians of blocks. An interpreter
+//! walks it; code that runs often is translated to machine code ([`native`]) with the same results, bit for bit.
 
 mod calendar;
 mod calls;
+mod code;
 mod delay;
 mod depend;
 mod evaluate;
 mod layout;
 mod lower;
 mod model;
+mod native;
 mod num;
 mod program;
 mod tape;
 mod text;
 mod work;
 
+pub use code::Execution;
 pub use model::{CompiledInstance, CompiledModel, CompiledSystem};
 
 use saltus_structure::StructuredSystem;

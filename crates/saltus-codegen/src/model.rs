@@ -1,11 +1,10 @@
 //! The compiled model behind the contract of `saltus-model`.
 
 use crate::calendar::{Source, next_instant};
+use crate::code::{Code, Execution, How};
 use crate::delay::{DelayBuffer, Smoothness};
-use crate::num::{Dual, Num};
 use crate::program::{Attribute, DelayInfo, Program, TimeKind};
-use crate::tape::Tape;
-use crate::work::{Context, Texts, Work};
+use crate::work::{Columns, Context, Texts, Work};
 use rustc_hash::FxHashMap;
 use saltus_ir::external::{Host, NoHost, Objects};
 use saltus_model::{
@@ -21,6 +20,7 @@ use std::sync::Arc;
 pub struct CompiledModel {
     program: Arc<Program>,
     host: Arc<dyn Host>,
+    execution: Execution,
 }
 
 impl CompiledModel {
@@ -28,12 +28,19 @@ impl CompiledModel {
         CompiledModel {
             program: Arc::new(program),
             host: Arc::new(NoHost),
+            execution: Execution::default(),
         }
     }
 
     /// Lets runs reach files (tables) through `host`; without one, every file access is an error.
     pub fn with_host(mut self, host: Arc<dyn Host>) -> CompiledModel {
         self.host = host;
+        self
+    }
+
+    /// How runs made from now on carry out the code; the results do not depend on it.
+    pub fn with_execution(mut self, execution: Execution) -> CompiledModel {
+        self.execution = execution;
         self
     }
 }
@@ -49,8 +56,10 @@ impl Model for CompiledModel {
         let program = self.program.clone();
         let work = Work {
             regs: Vec::new(),
-            dual2: Vec::new(),
-            dual8: Vec::new(),
+            two: Columns::default(),
+            four: Columns::default(),
+            eight: Columns::default(),
+            seeds: Vec::new(),
             objects: Objects::new(self.host.clone()),
             texts: Texts::default(),
             delays: vec![DelayBuffer::default(); program.delays.len()],
@@ -58,14 +67,13 @@ impl Model for CompiledModel {
             overrides: FxHashMap::default(),
             scratch: Values::default(),
             numbers: Vec::new(),
-            columns2: Vec::new(),
-            columns8: Vec::new(),
         };
         CompiledInstance {
             info: Arc::new(program.info.clone()),
             system: CompiledSystem {
                 program,
                 work: RefCell::new(work),
+                execution: self.execution,
             },
             host: self.host.clone(),
             time_start: 0.0,
@@ -474,91 +482,51 @@ impl CompiledInstance {
 pub struct CompiledSystem {
     program: Arc<Program>,
     work: RefCell<Work>,
+    execution: Execution,
 }
 
 impl CompiledSystem {
-    /// Runs a tape on plain numbers.
-    fn execute(&self, tape: &Tape, values: &mut Values, out: &mut [f64]) -> Status {
-        self.execute_with(&mut self.work.borrow_mut(), tape, values, out)
-    }
-
-    fn execute_with(
-        &self,
-        work: &mut Work,
-        tape: &Tape,
-        values: &mut Values,
-        out: &mut [f64],
-    ) -> Status {
-        let cx = Context {
+    fn context(&self) -> Context<'_> {
+        Context {
             flat: &self.program.flat,
             layout: &self.program.layout,
-        };
-        let mut regs = std::mem::take(&mut work.regs);
-        if regs.len() < tape.n_regs as usize {
-            regs.resize(tape.n_regs as usize, 0.0);
         }
-        let status = tape.run(&cx, work, &mut regs, values, out, 0);
-        work.regs = regs;
-        status
     }
 
-    /// Runs a tape that stores nothing; its results.
+    fn how(&self) -> How<'_> {
+        How {
+            execution: self.execution,
+            engine: &self.program.engine,
+        }
+    }
+
+    /// Runs code on plain numbers.
+    fn execute(&self, code: &Code, values: &mut Values, out: &mut [f64]) -> Status {
+        let work = &mut self.work.borrow_mut();
+        code.run(&self.how(), &self.context(), work, values, out)
+    }
+
+    /// Runs code that stores nothing; its results.
     fn numbers(
         &self,
         work: &mut Work,
-        tape: &Tape,
+        code: &Code,
         values: &Values,
         n: usize,
     ) -> Result<Vec<f64>, Fault> {
         let mut numbers = std::mem::take(&mut work.numbers);
         numbers.clear();
         numbers.resize(n, 0.0);
-        if tape.ops.is_empty() {
+        if code.tape.ops.is_empty() {
             return Ok(numbers);
         }
         let mut scratch = std::mem::take(&mut work.scratch);
         scratch.v.clone_from(&values.v);
         scratch.pre.clone_from(&values.pre);
-        let status = self.execute_with(work, tape, &mut scratch, &mut numbers);
+        let cx = self.context();
+        let status = code.run(&self.how(), &cx, work, &mut scratch, &mut numbers);
         work.scratch = scratch;
         status.map(|()| numbers)
-    }
-
-    fn columns<const L: usize>(
-        &self,
-        tape: &Tape,
-        values: &mut Values,
-        jacobian: &mut [f64],
-        n: usize,
-        buffers: impl Fn(&mut Work) -> (&mut Vec<Dual<L>>, &mut Vec<Dual<L>>),
-    ) -> Result<bool, Fault> {
-        let cx = Context {
-            flat: &self.program.flat,
-            layout: &self.program.layout,
-        };
-        let mut work = self.work.borrow_mut();
-        let (regs, out) = buffers(&mut work);
-        let (mut regs, mut out) = (std::mem::take(regs), std::mem::take(out));
-        regs.resize(regs.len().max(tape.n_regs as usize), Dual::ZERO);
-        out.clear();
-        out.resize(n, Dual::ZERO);
-        let mut status = Ok(());
-        for first in (0..n).step_by(L) {
-            status = tape.run(&cx, &mut work, &mut regs, values, &mut out, first);
-            if status.is_err() {
-                break;
-            }
-            for column in first..n.min(first + L) {
-                for (row, residual) in out.iter().enumerate() {
-                    jacobian[column * n + row] = residual.lanes()[column - first];
-                }
-            }
-        }
-        let (r, o) = buffers(&mut work);
-        (*r, *o) = (regs, out);
-        status?;
-        // An infinite slope (sqrt at 0) has no use; differences have one.
-        Ok(jacobian[..n * n].iter().all(|x| x.is_finite()))
     }
 }
 
@@ -572,7 +540,7 @@ impl System for CompiledSystem {
     }
 
     fn run(&self, code: CodeId, values: &mut Values) -> Status {
-        self.execute(&self.program.tapes[code.0 as usize], values, &mut [])
+        self.execute(&self.program.codes[code.0 as usize], values, &mut [])
     }
 
     fn block(&self, block: BlockId) -> &BlockInfo {
@@ -603,19 +571,19 @@ impl System for CompiledSystem {
         jacobian: &mut [f64],
     ) -> Result<bool, Fault> {
         let code = &self.program.blocks[block.0 as usize];
-        if code.residual.inexact {
+        if code.residual.tape.inexact {
             return Ok(false);
         }
         let n = code.info.unknowns.len();
-        if n <= 2 {
-            self.columns::<2>(&code.residual, values, jacobian, n, |w| {
-                (&mut w.dual2, &mut w.columns2)
-            })
-        } else {
-            self.columns::<8>(&code.residual, values, jacobian, n, |w| {
-                (&mut w.dual8, &mut w.columns8)
-            })
-        }
+        let (how, cx, work) = (self.how(), self.context(), &mut *self.work.borrow_mut());
+        let code = &code.residual;
+        match n {
+            0..=2 => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.two),
+            3..=4 => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.four),
+            _ => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.eight),
+        }?;
+        // An infinite slope (sqrt at 0) has no use; differences have one.
+        Ok(jacobian[..n * n].iter().all(|x| x.is_finite()))
     }
 
     fn update_discrete(&self, block: BlockId, values: &mut Values) -> Status {

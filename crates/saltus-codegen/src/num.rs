@@ -3,6 +3,9 @@
 //! A dual number with `L` lanes is x + Σ εᵢ·dᵢ with εᵢ·εⱼ = 0 (forward mode). One pass over a tape with `L` lanes gives
 //! `L` columns of a Jacobian, exactly. Where the slope of a function does not exist (|x| at 0) the right-hand one is
 //! taken; where it is infinite (sqrt at 0) the derivative becomes infinite and the caller sees it.
+//!
+//! A direction that cannot reach a number is +0 in it, whatever was computed with it: `0·∞` and `-0` do not arise from
+//! it. Native code relies on that: it leaves such lanes out and gets the same bits.
 
 /// A number of the interpreter.
 pub(crate) trait Num: Copy {
@@ -69,6 +72,7 @@ impl Num for f64 {
 
 /// A number with `L` directional derivatives.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
 pub(crate) struct Dual<const L: usize> {
     pub(crate) x: f64,
     pub(crate) d: [f64; L],
@@ -104,7 +108,7 @@ impl<const L: usize> Num for Dual<L> {
     fn neg(self) -> Self {
         Dual {
             x: -self.x,
-            d: self.d.map(|d| -d),
+            d: self.d.map(|d| 0.0 - d),
         }
     }
     fn add(self, o: Self) -> Self {
@@ -122,7 +126,7 @@ impl<const L: usize> Num for Dual<L> {
     fn mul(self, o: Self) -> Self {
         Dual {
             x: self.x * o.x,
-            d: std::array::from_fn(|i| self.d[i] * o.x + self.x * o.d[i]),
+            d: std::array::from_fn(|i| times(self.d[i], o.x) + times(o.d[i], self.x)),
         }
     }
     fn chain(self, value: f64, slope: impl FnOnce() -> f64) -> Self {
@@ -153,7 +157,8 @@ impl<const L: usize> Num for Dual<L> {
     }
 }
 
-/// A zero direction stays zero even where the slope is infinite.
+/// A zero direction stays +0 even where the slope is infinite or negative.
+#[inline(always)]
 fn times(d: f64, slope: f64) -> f64 {
     if d == 0.0 { 0.0 } else { d * slope }
 }

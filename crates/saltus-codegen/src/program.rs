@@ -3,6 +3,7 @@
 //! Comes in: a [`StructuredSystem`]. Goes out: a [`Program`], shared by all runs of the model. Consecutive assignments of a
 //! schedule become one tape; blocks get a residual tape and, when mixed, a tape for their discrete part.
 
+use crate::code::{Code, SharedEngine};
 use crate::depend;
 use crate::layout::{Layout, Sites, expr_text, model_info};
 use crate::lower::{Lower, LowerError, shares_jump};
@@ -23,31 +24,32 @@ pub(crate) struct Program {
     pub(crate) flat: FlatModel,
     pub(crate) layout: Layout,
     pub(crate) info: ModelInfo,
-    pub(crate) tapes: Vec<Tape>,
+    pub(crate) codes: Vec<Code>,
     pub(crate) blocks: Vec<BlockCode>,
     /// By [`ScheduleKind`], in its order.
     schedules: [Vec<Section>; 5],
     pub(crate) states: Vec<StateSlots>,
     pub(crate) crossings: Vec<CrossingInfo>,
-    pub(crate) crossing_tape: Tape,
+    pub(crate) crossing_tape: Code,
     pub(crate) pattern: Vec<Vec<u32>>,
     pub(crate) feeds: Vec<bool>,
     pub(crate) discrete: Vec<Slot>,
-    pub(crate) parameters: Tape,
-    pub(crate) starts: Tape,
+    pub(crate) parameters: Code,
+    pub(crate) starts: Code,
     pub(crate) has_start: Vec<bool>,
-    pub(crate) attributes: Tape,
+    pub(crate) attributes: Code,
     pub(crate) attribute_places: Vec<AttributePlace>,
-    pub(crate) time_tape: Tape,
+    pub(crate) time_tape: Code,
     pub(crate) time_events: Vec<TimeSource>,
-    pub(crate) delay_tape: Tape,
+    pub(crate) delay_tape: Code,
     pub(crate) delays: Vec<DelayInfo>,
     pub(crate) n_asserts: usize,
     pub(crate) notes: Vec<InitialNote>,
     pub(crate) unset_enums: Vec<Slot>,
     /// Discrete assignments that go back with the time flags, and what they assign.
-    pub(crate) flag_tape: Tape,
+    pub(crate) flag_tape: Code,
     pub(crate) flag_followers: Vec<Slot>,
+    pub(crate) engine: SharedEngine,
 }
 
 #[derive(Debug)]
@@ -64,8 +66,8 @@ pub(crate) struct DelayInfo {
 #[derive(Debug)]
 pub(crate) struct BlockCode {
     pub(crate) info: BlockInfo,
-    pub(crate) residual: Tape,
-    pub(crate) discrete: Tape,
+    pub(crate) residual: Code,
+    pub(crate) discrete: Code,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -264,29 +266,30 @@ pub(crate) fn build(
         flat: system.flat,
         layout,
         info,
-        tapes,
+        codes: tapes.into_iter().map(Code::from).collect(),
         blocks,
         schedules: [derivatives, crossings_schedule, outputs, event, initial],
         states,
         crossings,
-        crossing_tape,
+        crossing_tape: crossing_tape.into(),
         pattern,
         feeds,
         discrete,
-        parameters,
-        starts,
+        parameters: parameters.into(),
+        starts: starts.into(),
         has_start,
-        attributes,
+        attributes: attributes.into(),
         attribute_places,
-        time_tape,
+        time_tape: time_tape.into(),
         time_events,
-        delay_tape,
+        delay_tape: delay_tape.into(),
         delays,
         n_asserts,
         notes,
         unset_enums,
-        flag_tape,
+        flag_tape: flag_tape.into(),
         flag_followers,
+        engine: SharedEngine::default(),
     })
 }
 
@@ -466,8 +469,8 @@ impl<'a> Builder<'a> {
                 linear: block.linear,
                 residual_sites,
             },
-            residual,
-            discrete: discrete_tape,
+            residual: residual.into(),
+            discrete: discrete_tape.into(),
         }
     }
 

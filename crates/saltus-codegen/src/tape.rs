@@ -11,6 +11,7 @@ use crate::work::{Context, Work};
 use saltus_ir::ops::{self, DomainError};
 use saltus_ir::{BinaryOp, Builtin, UnaryOp};
 use saltus_model::{Fault, FaultKind, Site, Slot, Status, Values};
+use std::ops::Range;
 
 pub(crate) type Reg = u32;
 
@@ -216,8 +217,10 @@ pub(crate) struct AssertSite {
 }
 
 impl Tape {
+    /// Interprets the operations in `range`; a run of the whole tape has all of them.
     pub(crate) fn run<N: Num>(
         &self,
+        range: Range<usize>,
         cx: &Context,
         work: &mut Work,
         regs: &mut [N],
@@ -225,8 +228,9 @@ impl Tape {
         out: &mut [N],
         first: usize,
     ) -> Status {
-        let mut pc = 0;
-        while let Some(op) = self.ops.get(pc) {
+        let ops = &self.ops[..range.end];
+        let mut pc = range.start;
+        while let Some(op) = ops.get(pc) {
             pc += 1;
             match *op {
                 Op::Const { dst, value } => regs[dst as usize] = N::constant(value),
@@ -396,6 +400,108 @@ impl Tape {
         Ok(())
     }
 
+    /// All operations.
+    pub(crate) fn whole(&self) -> Range<usize> {
+        0..self.ops.len()
+    }
+
+    /// Calls `read` with each register that an operation reads.
+    pub(crate) fn reads(&self, op: &Op, mut read: impl FnMut(Reg)) {
+        match *op {
+            Op::Copy { src, .. }
+            | Op::Store { src, .. }
+            | Op::Out { src, .. }
+            | Op::Reinit { src, .. }
+            | Op::Override { src, .. } => read(src),
+            Op::Neg { a, .. }
+            | Op::Not { a, .. }
+            | Op::Math1 { a, .. }
+            | Op::CheckIndex { a, .. } => read(a),
+            Op::Add { a, b, .. }
+            | Op::Sub { a, b, .. }
+            | Op::Mul { a, b, .. }
+            | Op::Div { a, b, .. }
+            | Op::Math2 { a, b, .. }
+            | Op::Binary { a, b, .. } => {
+                read(a);
+                read(b);
+            }
+            Op::Select { dst, c, e } => {
+                read(dst);
+                read(c);
+                read(e);
+            }
+            Op::JumpIfNot { c, .. } | Op::JumpIf { c, .. } | Op::Assert { c, .. } => read(c),
+            Op::Gather { list, index, .. } => {
+                self.gathers[list as usize].iter().for_each(|r| read(*r));
+                read(index);
+            }
+            Op::GatherSlots { index, .. } => read(index),
+            Op::Call { call } => {
+                let mut leaves = Vec::new();
+                let args = &self.calls[call as usize].args;
+                args.iter().for_each(|a| a.leaves(&mut leaves));
+                leaves.into_iter().for_each(read);
+            }
+            Op::Table { call } => {
+                let args = &self.tables[call as usize].args;
+                args.iter().for_each(|(r, _)| read(*r));
+            }
+            Op::Delay { value, time, .. } => {
+                read(value);
+                read(time);
+            }
+            Op::Const { .. }
+            | Op::Load { .. }
+            | Op::Unknown { .. }
+            | Op::Pre { .. }
+            | Op::Jump { .. }
+            | Op::Evaluate { .. }
+            | Op::Terminate { .. } => {}
+        }
+    }
+
+    /// Calls `write` with each register that an operation writes.
+    pub(crate) fn writes(&self, op: &Op, mut write: impl FnMut(Reg)) {
+        match *op {
+            Op::Const { dst, .. }
+            | Op::Load { dst, .. }
+            | Op::Unknown { dst, .. }
+            | Op::Pre { dst, .. }
+            | Op::Copy { dst, .. }
+            | Op::Neg { dst, .. }
+            | Op::Add { dst, .. }
+            | Op::Sub { dst, .. }
+            | Op::Mul { dst, .. }
+            | Op::Div { dst, .. }
+            | Op::Not { dst, .. }
+            | Op::Math1 { dst, .. }
+            | Op::Math2 { dst, .. }
+            | Op::Binary { dst, .. }
+            | Op::Select { dst, .. }
+            | Op::Gather { dst, .. }
+            | Op::GatherSlots { dst, .. }
+            | Op::Evaluate { dst, .. }
+            | Op::Delay { dst, .. } => write(dst),
+            Op::Override { src, .. } => write(src),
+            Op::Call { call } => {
+                for (base, n) in self.calls[call as usize].outputs.iter().flatten() {
+                    (*base..base + n).for_each(&mut write);
+                }
+            }
+            Op::Table { call } => write(self.tables[call as usize].dst),
+            Op::Store { .. }
+            | Op::Jump { .. }
+            | Op::JumpIfNot { .. }
+            | Op::JumpIf { .. }
+            | Op::CheckIndex { .. }
+            | Op::Out { .. }
+            | Op::Assert { .. }
+            | Op::Reinit { .. }
+            | Op::Terminate { .. } => {}
+        }
+    }
+
     fn fault(&self, pc: usize, kind: FaultKind) -> Fault {
         Fault {
             recoverable: true,
@@ -438,7 +544,7 @@ fn math1<N: Num>(f: Builtin, a: N) -> Result<N, DomainError> {
 }
 
 /// Slope of y = f(x).
-fn slope1(f: Builtin, x: f64, y: f64) -> f64 {
+pub(crate) fn slope1(f: Builtin, x: f64, y: f64) -> f64 {
     match f {
         Builtin::Abs => {
             if x < 0.0 {
@@ -493,12 +599,20 @@ fn binary<N: Num>(f: BinaryOp, a: N, b: N) -> Result<N, DomainError> {
         return Ok(N::constant(z));
     }
     Ok(N::chain2(a, b, z, || {
-        let dx = if y == 0.0 {
-            0.0
-        } else {
-            y * ops::pow(x, y - 1.0)
-        };
-        let dy = if x > 0.0 { z * x.ln() } else { 0.0 };
-        (dx, dy)
+        (power_slope_base(x, y), power_slope_exponent(x, z))
     }))
+}
+
+/// Slope of x^y in x.
+pub(crate) fn power_slope_base(x: f64, y: f64) -> f64 {
+    if y == 0.0 {
+        0.0
+    } else {
+        y * ops::pow(x, y - 1.0)
+    }
+}
+
+/// Slope of z = x^y in y.
+pub(crate) fn power_slope_exponent(x: f64, z: f64) -> f64 {
+    if x > 0.0 { z * x.ln() } else { 0.0 }
 }

@@ -42,10 +42,20 @@ impl Texts {
     }
 }
 
+/// Registers and results of a pass that computes `L` columns of a Jacobian.
+#[derive(Debug, Default)]
+pub(crate) struct Columns<const L: usize> {
+    pub(crate) regs: Vec<Dual<L>>,
+    pub(crate) out: Vec<Dual<L>>,
+}
+
 pub(crate) struct Work {
     pub(crate) regs: Vec<f64>,
-    pub(crate) dual2: Vec<Dual<2>>,
-    pub(crate) dual8: Vec<Dual<8>>,
+    pub(crate) two: Columns<2>,
+    pub(crate) four: Columns<4>,
+    pub(crate) eight: Columns<8>,
+    /// Directions of the unknowns for native code; see [`crate::code`].
+    pub(crate) seeds: Vec<f64>,
     pub(crate) objects: Objects,
     pub(crate) texts: Texts,
     pub(crate) delays: Vec<DelayBuffer>,
@@ -57,6 +67,4 @@ pub(crate) struct Work {
     pub(crate) scratch: Values,
     /// Results of code that computes numbers beside the slots.
     pub(crate) numbers: Vec<f64>,
-    pub(crate) columns2: Vec<Dual<2>>,
-    pub(crate) columns8: Vec<Dual<8>>,
 }

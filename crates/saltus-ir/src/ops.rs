@@ -108,13 +108,23 @@ pub fn builtin1(op: Builtin, x: f64) -> Option<f64> {
 pub fn builtin2(op: Builtin, x: f64, y: f64) -> Option<f64> {
     Some(match op {
         Builtin::Atan2 => x.atan2(y),
-        Builtin::Min => x.min(y),
-        Builtin::Max => x.max(y),
+        Builtin::Min => min(x, y),
+        Builtin::Max => max(x, y),
         Builtin::Div => (x / y).trunc(),
         Builtin::Mod => x - (x / y).floor() * y,
         Builtin::Rem => x - (x / y).trunc() * y,
         _ => return None,
     })
+}
+
+/// The smaller number; the first of equal ones, so that every caller takes the same zero; a number before NaN.
+pub fn min(x: f64, y: f64) -> f64 {
+    if x <= y || y.is_nan() { x } else { y }
+}
+
+/// The larger number, likewise.
+pub fn max(x: f64, y: f64) -> f64 {
+    if x >= y || y.is_nan() { x } else { y }
 }
 
 /// `sign(0) = 0`, as the language defines it.

@@ -22,7 +22,6 @@
 mod disk;
 mod error;
 mod explain_failure;
-pub mod ode;
 mod run;
 mod workspace;
 
@@ -30,6 +29,7 @@ pub use error::{Diagnostics, Error};
 pub use run::{Experiment, Run};
 pub use workspace::{Compiled, Stage, StageTimes, Workspace};
 
+pub use saltus_codegen::Execution;
 pub use saltus_model::SlotRole;
 pub use saltus_plot as plot;
 pub use saltus_results as results;

@@ -1,40 +1,25 @@
 //! Experiments and runs.
 
 use crate::error::{Diagnostics, Error};
-use crate::workspace::{Compiled, StageTimes};
-use rustc_hash::FxHashSet;
-use saltus_codegen::CompiledModel;
+use crate::workspace::Compiled;
+use saltus_codegen::Execution;
 use saltus_model::{Model, ModelInfo, Slot, Values, VariableKind};
-use saltus_results::{
-    Blocks, EventCounts, EventRecord, ResultTable, Seconds, Selection, Statistics,
-};
+use saltus_results::{EventCounts, EventRecord, ResultTable, Seconds, Selection, Statistics};
 use saltus_sim::{
     Environment, NoteRecord, Options, OutputGrid, RowKind, RunStatistics, RunSummary, SolverName,
 };
-use saltus_syntax::{Diagnostic, SourceMap};
-use std::sync::Arc;
+use saltus_syntax::Diagnostic;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// What messages about a model need: its names, and the sources they come from.
-#[derive(Clone, Copy)]
-pub(crate) struct Subject<'m> {
-    pub(crate) info: &'m ModelInfo,
-    pub(crate) sources: &'m SourceMap,
-}
-
 /// Settings of one run. Starts from the model's experiment annotation.
-pub struct Experiment<'m, M: Model = CompiledModel> {
-    model: &'m M,
-    sources: Arc<SourceMap>,
-    times: StageTimes,
-    /// Blocks that the compiler counted.
-    blocks: Option<Blocks>,
-    structural: &'m [(String, &'static str)],
+pub struct Experiment<'m> {
+    compiled: &'m Compiled,
     options: Options,
     sets: Vec<(String, f64)>,
     selection: Selection,
     cancel: Option<&'m AtomicBool>,
+    execution: Execution,
 }
 
 /// A finished run, or what there is of one that failed.
@@ -83,29 +68,14 @@ impl Run {
 
 impl<'m> Experiment<'m> {
     pub(crate) fn new(compiled: &'m Compiled) -> Self {
+        let options = Options::from(compiled.info().experiment);
         Experiment {
-            sources: compiled.sources.clone(),
-            times: compiled.times,
-            blocks: Some(compiled.blocks),
-            structural: &compiled.structural,
-            ..Experiment::of(&compiled.model)
-        }
-    }
-}
-
-impl<'m, M: Model> Experiment<'m, M> {
-    /// Of a model without a text.
-    pub(crate) fn of(model: &'m M) -> Self {
-        Experiment {
-            model,
-            sources: Arc::new(SourceMap::default()),
-            times: StageTimes::default(),
-            blocks: None,
-            structural: &[],
-            options: Options::from(model.info().experiment),
+            compiled,
+            options,
             sets: Vec::new(),
             selection: Selection::Visible,
             cancel: None,
+            execution: Execution::default(),
         }
     }
 
@@ -141,7 +111,7 @@ impl<'m, M: Model> Experiment<'m, M> {
         self
     }
 
-    /// `auto`, `dopri5`, `radau` or `bdf`.
+    /// `auto`, `dopri5` or `radau`.
     pub fn solver(mut self, name: &str) -> Result<Self, Error> {
         let Some(solver) = SolverName::from_name(name) else {
             let known: Vec<&str> = SolverName::ALL.iter().map(|s| s.as_str()).collect();
@@ -177,16 +147,15 @@ impl<'m, M: Model> Experiment<'m, M> {
         self
     }
 
+    /// Interpreted, compiled to machine code, or compiled when it pays (the default). Results do not depend on it.
+    pub fn execution(mut self, execution: Execution) -> Self {
+        self.execution = execution;
+        self
+    }
+
     /// Runs the model.
     pub fn simulate(mut self) -> Result<Run, Error> {
-        let info = self.model.info();
-        let mut names = FxHashSet::default();
-        if let Some(twice) = info.variables.iter().find(|v| !names.insert(&v.name)) {
-            return Err(Error::Usage(format!(
-                "the model has two variables named `{}`",
-                twice.name
-            )));
-        }
+        let info = self.compiled.info();
         for (name, value) in &self.sets {
             self.options
                 .overrides
@@ -198,19 +167,15 @@ impl<'m, M: Model> Experiment<'m, M> {
             clock: Some(&clock),
             cancel: self.cancel,
         };
-        let sources = self.sources.clone();
-        let subject = Subject {
-            info,
-            sources: &sources,
-        };
-        let mut instance = self.model.instantiate();
+        let model = self.compiled.model.clone();
+        let mut instance = model.with_execution(self.execution).instantiate();
         let mut collector = Collector {
             info,
             recorder: saltus_results::Recorder::new(info, &self.selection),
             events: Vec::new(),
             messages: Vec::new(),
             initialised: false,
-            subject,
+            compiled: self.compiled,
         };
         let result =
             saltus_sim::simulate(&mut instance, &self.options, &environment, &mut collector);
@@ -218,13 +183,13 @@ impl<'m, M: Model> Experiment<'m, M> {
             Ok(summary) => Ok(self.finish(collector, summary)),
             Err(failure) => {
                 let diagnostic =
-                    crate::explain_failure::failure_diagnostic(subject, &failure.error);
+                    crate::explain_failure::failure_diagnostic(self.compiled, &failure.error);
                 let run = self.finish(collector, failure.summary);
                 let list = vec![diagnostic];
                 Err(Error::Run(
                     Diagnostics {
                         list,
-                        sources: self.sources.clone(),
+                        sources: self.compiled.sources.clone(),
                     },
                     Box::new(run),
                 ))
@@ -247,7 +212,7 @@ impl<'m, M: Model> Experiment<'m, M> {
                 "the model has no variable `{name}`{hint}"
             )));
         };
-        if let Some((_, why)) = self.structural.iter().find(|(n, _)| n == name) {
+        if let Some((_, why)) = self.compiled.structural.iter().find(|(n, _)| n == name) {
             return Err(Error::Usage(format!(
                 "`{name}` cannot be set for a compiled model: {why}; set it before compiling"
             )));
@@ -280,7 +245,7 @@ impl<'m, M: Model> Experiment<'m, M> {
             statistics,
             warnings: Diagnostics {
                 list: messages,
-                sources: self.sources.clone(),
+                sources: self.compiled.sources.clone(),
             },
             time_reached: summary.time_reached,
             terminated: summary.terminated.map(|(_, text)| text),
@@ -289,8 +254,8 @@ impl<'m, M: Model> Experiment<'m, M> {
     }
 
     fn statistics(&self, run: &RunStatistics) -> Statistics {
-        let info = self.model.info();
-        let times = self.times;
+        let info = self.compiled.info();
+        let times = self.compiled.times;
         let seconds = Seconds {
             parse: times.parse,
             flatten: times.flatten,
@@ -313,11 +278,7 @@ impl<'m, M: Model> Experiment<'m, M> {
             unknowns: info.n_unknowns,
             states: run.states,
             crossing_functions: run.crossing_functions,
-            blocks: self.blocks.unwrap_or(Blocks {
-                linear: run.blocks_linear,
-                nonlinear: run.blocks_nonlinear,
-                largest: run.blocks_largest,
-            }),
+            blocks: self.compiled.blocks,
             modes_structured: run.modes_structured as usize,
             solver: run.solver.to_owned(),
             steps: run.steps,
@@ -358,7 +319,7 @@ struct Collector<'m> {
     events: Vec<EventRecord>,
     messages: Vec<Diagnostic>,
     initialised: bool,
-    subject: Subject<'m>,
+    compiled: &'m Compiled,
 }
 
 impl Collector<'_> {
@@ -432,7 +393,7 @@ impl saltus_sim::Recorder for Collector<'_> {
 
     fn message(&mut self, time: f64, site: saltus_model::Site, text: &str) {
         let message = format!("at time {time}: {text}");
-        let diagnostic = match self.subject.span_of(site) {
+        let diagnostic = match self.compiled.span_of(site) {
             Some(span) => Diagnostic::warning("model-message", span, message),
             None => {
                 let mut d = Diagnostic::placeless("model-message", message);

@@ -381,6 +381,11 @@ impl Compiled {
         self.model.info()
     }
 
+    /// The model behind the contract of `saltus-model`, for a simulator of one's own.
+    pub fn model(&self) -> &CompiledModel {
+        &self.model
+    }
+
     /// An experiment with the settings of the model's annotation.
     pub fn experiment(&self) -> Experiment<'_> {
         Experiment::new(self)

@@ -101,7 +101,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
 }
 
 /// Text of the report; a closed pipe ends it silently.
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
@@ -133,7 +133,7 @@ fn choose(all: Vec<ReferenceModel>, options: &Options) -> Result<Vec<ReferenceMo
 }
 
 /// Builds the release binary; it lies beside this program.
-fn build_binary() -> Result<PathBuf, String> {
+pub(crate) fn build_binary() -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .args(["build", "--release", "--package", "saltus-cli"])

@@ -3,4 +3,5 @@
 mod builder;
 mod events;
 mod expressions;
+mod native;
 mod systems;

@@ -3,6 +3,5 @@
 mod errors;
 mod mdtest;
 mod models;
-mod ode;
 mod robust;
 mod spec;

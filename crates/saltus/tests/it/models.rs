@@ -25,7 +25,7 @@
 
 use crate::mdtest::{class_of, root};
 use saltus::results::EventKind;
-use saltus::{Error, Run, Workspace};
+use saltus::{Error, Execution, Run, Workspace};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -71,6 +71,7 @@ models! {
     records_and_functions: "records-and-functions",
     restitution_ball: "restitution-ball",
     rigid_masses: "rigid-masses",
+    rotor_stator: "rotor-stator",
     sampled_controller: "sampled-controller",
     sampled_integrator: "sampled-integrator",
     spring_ball: "spring-ball",
@@ -109,22 +110,25 @@ fn check(folder: &Path) {
     let compiled = workspace
         .compile(&class_of(&text))
         .unwrap_or_else(|e| panic!("{e}"));
-    let mut experiment = compiled
-        .experiment()
-        .start_time(expect.start_time)
-        .stop_time(expect.stop_time)
-        .tolerance(expect.tolerance);
     let times = expect
         .values
         .iter()
         .flat_map(|(_, points)| points.iter().map(|[time, _]| *time));
-    experiment = experiment.intervals(intervals_that_hit(
-        expect.start_time,
-        expect.stop_time,
-        times,
-    ));
+    let intervals = intervals_that_hit(expect.start_time, expect.stop_time, times);
+    let simulate = |execution| {
+        compiled
+            .experiment()
+            .start_time(expect.start_time)
+            .stop_time(expect.stop_time)
+            .tolerance(expect.tolerance)
+            .intervals(intervals)
+            .execution(execution)
+            .simulate()
+    };
+    let interpreted = simulate(Execution::Interpreted);
+    same_bits(&interpreted, &simulate(Execution::Native));
     let mut problem = String::new();
-    let run = match (experiment.simulate(), &expect.fails) {
+    let run = match (interpreted, &expect.fails) {
         (Ok(run), None) => run,
         (Ok(run), Some((code, _))) => panic!(
             "expected [{code}], but the run came to {}",
@@ -154,6 +158,31 @@ fn check(folder: &Path) {
         ),
         None => assert!(problem.is_empty(), "{}\n{problem}", folder.display()),
     }
+}
+
+/// Interpreter and machine code give the same run, bit by bit.
+fn same_bits(interpreted: &Result<Run, Error>, native: &Result<Run, Error>) {
+    let (a, b) = match (interpreted, native) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(Error::Run(why, a)), Err(Error::Run(why_native, b))) => {
+            assert_eq!(why.to_string(), why_native.to_string());
+            (&**a, &**b)
+        }
+        (Err(error), _) | (_, Err(error)) => panic!("{error}"),
+    };
+    let bits = |x: &[f64]| -> Vec<u64> { x.iter().map(|x| x.to_bits()).collect() };
+    assert_eq!(bits(a.table.time()), bits(b.table.time()), "rows differ");
+    for ((name, x), (_, y)) in a.table.variables().zip(b.table.variables()) {
+        let x = a.table.signal_of(x.source).to_vec();
+        let y = b.table.signal_of(y.source).to_vec();
+        assert_eq!(
+            bits(&x),
+            bits(&y),
+            "`{name}`: machine code gives other bits"
+        );
+    }
+    assert_eq!(a.event_log.len(), b.event_log.len(), "events differ");
+    assert_eq!(a.statistics.rhs_evaluations, b.statistics.rhs_evaluations);
 }
 
 fn compare(expect: &Expect, run: &Run, problem: &mut String) {

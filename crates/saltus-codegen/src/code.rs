@@ -1,0 +1,194 @@
+//! A tape with the two ways to run it: interpreted, and as machine code.
+//!
+//! Both give the same bits, so that a run may change from one to the other at any time. Machine code is made when a tape
+//! has run often enough to pay for its compilation (see [`RUNS_TO_COMPILE`]); what runs once is interpreted. Code and
+//! counts belong to the model and are shared by its runs.
+
+use crate::native::{Engine, NativeCode};
+use crate::num::Dual;
+use crate::tape::Tape;
+use crate::work::{Columns, Context, Work};
+use saltus_model::{Fault, Status, Values};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// How the code of a model is carried out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Execution {
+    /// Interpreted first, compiled when it has run often.
+    #[default]
+    Adaptive,
+    /// Never compiled.
+    Interpreted,
+    /// Compiled before it runs for the first time.
+    Native,
+}
+
+/// Runs of a tape after which it is compiled. Compiling costs about as much as this many interpreted runs more than
+/// compiled ones, so that a run takes at most twice as long as with the better choice from the start.
+const RUNS_TO_COMPILE: u32 = 2000;
+
+/// The engine of a model, made when the first tape is compiled.
+#[derive(Default)]
+pub(crate) struct SharedEngine(Mutex<EngineState>);
+
+#[derive(Default)]
+enum EngineState {
+    #[default]
+    NotNeeded,
+    Ready(Box<Engine>),
+    /// This machine has no code generator.
+    Absent,
+}
+
+impl SharedEngine {
+    fn compile(&self, tape: &Tape, lanes: usize) -> Option<NativeCode> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let EngineState::NotNeeded = *state {
+            *state = match Engine::new() {
+                Some(engine) => EngineState::Ready(Box::new(engine)),
+                None => EngineState::Absent,
+            };
+        }
+        match &mut *state {
+            EngineState::Ready(engine) => engine.compile(tape, lanes),
+            EngineState::NotNeeded | EngineState::Absent => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for SharedEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SharedEngine")
+    }
+}
+
+/// Counts runs and keeps the machine code once there is some.
+#[derive(Debug, Default)]
+struct Tier {
+    runs: AtomicU32,
+    /// `None` inside: there can be none.
+    code: OnceLock<Option<NativeCode>>,
+}
+
+impl Tier {
+    fn code(&self, how: &How, tape: &Tape, lanes: usize) -> Option<&NativeCode> {
+        match how.execution {
+            Execution::Interpreted => return None,
+            Execution::Native => {}
+            Execution::Adaptive => {
+                if self.code.get().is_none() {
+                    let runs = self.runs.fetch_add(1, Ordering::Relaxed);
+                    if runs < RUNS_TO_COMPILE {
+                        return None;
+                    }
+                }
+            }
+        }
+        self.code
+            .get_or_init(|| how.engine.compile(tape, lanes))
+            .as_ref()
+    }
+}
+
+/// How one run carries code out.
+#[derive(Clone, Copy)]
+pub(crate) struct How<'a> {
+    pub(crate) execution: Execution,
+    pub(crate) engine: &'a SharedEngine,
+}
+
+/// A tape that may run often.
+#[derive(Debug, Default)]
+pub(crate) struct Code {
+    pub(crate) tape: Tape,
+    plain: Tier,
+    columns: Tier,
+}
+
+impl From<Tape> for Code {
+    fn from(tape: Tape) -> Code {
+        Code {
+            tape,
+            ..Code::default()
+        }
+    }
+}
+
+impl Code {
+    /// Runs on plain numbers.
+    pub(crate) fn run(
+        &self,
+        how: &How,
+        cx: &Context,
+        work: &mut Work,
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Status {
+        let tape = &self.tape;
+        if tape.ops.is_empty() {
+            return Ok(());
+        }
+        let mut regs = std::mem::take(&mut work.regs);
+        if regs.len() < tape.n_regs as usize {
+            regs.resize(tape.n_regs as usize, 0.0);
+        }
+        let status = match self.plain.code(how, tape, 0) {
+            Some(code) => code.run(tape, cx, work, &mut regs, values, out, 0, std::ptr::null()),
+            None => tape.run(tape.whole(), cx, work, &mut regs, values, out, 0),
+        };
+        work.regs = regs;
+        status
+    }
+
+    /// The Jacobian of the results with respect to the `n` unknowns, dense, column-major; `L` columns per pass.
+    pub(crate) fn jacobian<const L: usize>(
+        &self,
+        how: &How,
+        cx: &Context,
+        work: &mut Work,
+        values: &mut Values,
+        jacobian: &mut [f64],
+        n: usize,
+        buffers: impl Fn(&mut Work) -> &mut Columns<L>,
+    ) -> Result<(), Fault> {
+        let tape = &self.tape;
+        let Columns { mut regs, mut out } = std::mem::take(buffers(work));
+        let mut seeds = std::mem::take(&mut work.seeds);
+        regs.resize(regs.len().max(tape.n_regs as usize), Dual::ZERO);
+        out.clear();
+        out.resize(n, Dual::ZERO);
+        let centre = make_seeds(&mut seeds, n, L);
+        let code = self.columns.code(how, tape, L);
+        let mut status = Ok(());
+        for first in (0..n).step_by(L) {
+            status = match code {
+                Some(code) => {
+                    let seeds = &raw const seeds[centre + first];
+                    code.run(tape, cx, work, &mut regs, values, &mut out, first, seeds)
+                }
+                None => tape.run(tape.whole(), cx, work, &mut regs, values, &mut out, first),
+            };
+            if status.is_err() {
+                break;
+            }
+            for column in first..n.min(first + L) {
+                for (row, residual) in out.iter().enumerate() {
+                    jacobian[column * n + row] = residual.d[column - first];
+                }
+            }
+        }
+        work.seeds = seeds;
+        *buffers(work) = Columns { regs, out };
+        status
+    }
+}
+
+/// Zeros around a single one; returns its index c. Lane l of unknown i in the window from `first` on is number
+/// c + first - i + l, which is the one exactly if i = first + l.
+fn make_seeds(seeds: &mut Vec<f64>, n: usize, lanes: usize) -> usize {
+    seeds.clear();
+    seeds.resize(2 * n + 2 * lanes, 0.0);
+    seeds[n] = 1.0;
+    n
+}
