@@ -2,6 +2,7 @@
 
 use crate::hand;
 use crate::measure::interleaved;
+use crate::report::{Section, seconds};
 use saltus_model::{Instance, Model, Slot, Values};
 use saltus_sim::{
     Environment, EventKind, EventRecord, Options, OutputGrid, Recorder, RowKind, SolverName,
@@ -13,15 +14,73 @@ use saltus_testkit::problems::{
 use saltus_testkit::{Crossing, OdeProblem};
 use std::hint::black_box;
 
+/// The benchmarks of this file.
+pub(crate) const NAMES: [&str; 5] = ["spring", "bounces", "hysteresis", "modelica", "sweep"];
+
 /// One line of the table.
-pub(crate) struct Comparison {
-    pub(crate) name: &'static str,
-    pub(crate) events: usize,
-    pub(crate) seconds: f64,
-    pub(crate) seconds_hand: f64,
+struct Comparison {
+    name: &'static str,
+    /// Events of all runs.
+    events: usize,
+    runs: usize,
+    /// Of all runs together.
+    seconds: f64,
+    seconds_hand: f64,
     /// Largest error of an event's time.
-    pub(crate) error: f64,
-    pub(crate) error_hand: f64,
+    error: f64,
+    error_hand: f64,
+}
+
+impl Comparison {
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.name.to_owned(),
+            self.events.to_string(),
+            seconds(self.seconds),
+            seconds(self.seconds_hand),
+            format!("**{:.2}**", self.seconds / self.seconds_hand),
+            format!("{:.0} ns", 1e9 * self.seconds / self.events as f64),
+            format!("{:.0}", self.runs as f64 / self.seconds),
+            format!("{:.1e}", self.error),
+            format!("{:.1e}", self.error_hand),
+        ]
+    }
+}
+
+/// The benchmarks that `asked` names, in one table.
+pub(crate) fn events(asked: impl Fn(&str) -> bool) -> Section {
+    let rows = NAMES
+        .into_iter()
+        .filter(|name| asked(name))
+        .map(|name| {
+            let comparison = match name {
+                "spring" => spring(),
+                "bounces" => bounces(),
+                "hysteresis" => hysteresis(),
+                "modelica" => modelica(),
+                "sweep" => sweep(),
+                _ => unreachable!("every name has its benchmark"),
+            };
+            comparison.row()
+        })
+        .collect();
+    Section {
+        title: "Events".to_owned(),
+        text: "DOPRI5 with events, against a program written by hand for the problem (`bench/src/hand.rs`: the same method, arrays on the stack, sign test at the end of each step, regula falsi on the dense output). Both at the same tolerance; errors are those of the event times.".to_owned(),
+        header: vec![
+            "problem",
+            "events",
+            "time",
+            "hand-written",
+            "ratio",
+            "per event",
+            "runs a second",
+            "largest error",
+            "hand-written",
+        ],
+        rows,
+        picture: None,
+    }
 }
 
 /// Keeps the times of state events.
@@ -102,6 +161,7 @@ fn compare<M: Model>(
     Comparison {
         name,
         events: times.0.len(),
+        runs: 1,
         seconds: seconds[0] / f64::from(repeats),
         seconds_hand: seconds[1] / f64::from(repeats),
         error: largest_error(&times.0, exact),
@@ -120,7 +180,7 @@ fn largest_error(times: &[f64], exact: &[f64]) -> f64 {
 }
 
 /// Spring-contact ball, 100 s.
-pub(crate) fn spring() -> Comparison {
+fn spring() -> Comparison {
     let tolerance = 1e-9;
     let exact: Vec<f64> = (1..)
         .map(spring_ball_time)
@@ -142,7 +202,7 @@ pub(crate) fn spring() -> Comparison {
 }
 
 /// Ball with restitution, 60 bounces.
-pub(crate) fn bounces() -> Comparison {
+fn bounces() -> Comparison {
     let (stop, tolerance) = (hand::restitution::STOP, 1e-9);
     let exact: Vec<f64> = (1..=60).map(restitution_ball_time).collect();
     compare(
@@ -195,13 +255,17 @@ fn hysteresis_model() -> impl Model {
 }
 
 /// Hysteresis current control, 98 641 events.
-pub(crate) fn hysteresis() -> Comparison {
+fn hysteresis() -> Comparison {
+    hysteresis_of("hysteresis current control, 1 s", &hysteresis_model())
+}
+
+fn hysteresis_of<M: Model>(name: &'static str, model: &M) -> Comparison {
     let (stop, tolerance) = (hand::hysteresis::STOP, 1e-6);
     let mut exact = Vec::new();
     hand::hysteresis_exact(|t| exact.push(t));
     compare(
-        "hysteresis current control, 1 s",
-        &hysteresis_model(),
+        name,
+        model,
         &options(stop, tolerance),
         1,
         &exact,
@@ -214,16 +278,42 @@ pub(crate) fn hysteresis() -> Comparison {
     )
 }
 
-/// Runs of one sweep and how many a second.
-pub(crate) struct Sweep {
-    pub(crate) runs: usize,
-    pub(crate) events: usize,
-    pub(crate) runs_a_second: f64,
-    pub(crate) runs_a_second_hand: f64,
+/// The same in Modelica, through the compiler.
+const HYSTERESIS: &str = "
+model HysteresisControl
+  parameter Real U = 100;
+  parameter Real R = 1;
+  parameter Real L = 1e-3;
+  parameter Real amplitude = 10;
+  parameter Real band = 0.5041;
+  constant Real pi = 3.14159265358979323846;
+  Real i(start = 0, fixed = true);
+  Real reference;
+  discrete Real u(start = U, fixed = true);
+equation
+  reference = amplitude*sin(2*pi*50*time);
+  L*der(i) = u - R*i;
+  when i > reference + band then
+    u = -U;
+  elsewhen i < reference - band then
+    u = U;
+  end when;
+end HysteresisControl;
+";
+
+fn modelica() -> Comparison {
+    let mut workspace = saltus::Workspace::new();
+    workspace.add_source("HysteresisControl.mo", HYSTERESIS);
+    let (system, warnings, _) = workspace
+        .structure("HysteresisControl")
+        .unwrap_or_else(|error| panic!("{error}"));
+    let model = saltus_codegen::compile(system, warnings.sources())
+        .unwrap_or_else(|list| panic!("{list:?}"));
+    hysteresis_of("the same in Modelica", &model)
 }
 
 /// 10 000 runs of the ball with restitution, dropped from heights between 0.5 and 1.5, 3 s each.
-pub(crate) fn sweep() -> Sweep {
+fn sweep() -> Comparison {
     const RUNS: usize = 10_000;
     const STOP: f64 = 3.0;
     const TOLERANCE: f64 = 1e-9;
@@ -251,10 +341,32 @@ pub(crate) fn sweep() -> Sweep {
             }
         },
     ]);
-    Sweep {
-        runs: RUNS,
+    let (error, error_hand) = sweep_errors(&model, &mut options, height(RUNS / 2), STOP);
+    Comparison {
+        name: "10 000 runs of the restitution ball, 3 s each",
         events,
-        runs_a_second: RUNS as f64 / seconds[0],
-        runs_a_second_hand: RUNS as f64 / seconds[1],
+        runs: RUNS,
+        seconds: seconds[0],
+        seconds_hand: seconds[1],
+        error,
+        error_hand,
     }
+}
+
+/// Errors of the event times of one run of the sweep; they scale with the root of the height.
+fn sweep_errors<M: Model>(model: &M, options: &mut Options, height: f64, stop: f64) -> (f64, f64) {
+    let exact: Vec<f64> = (1..)
+        .map(|n| height.sqrt() * restitution_ball_time(n))
+        .take_while(|t| *t < stop)
+        .collect();
+    options.overrides.clear();
+    options.overrides.push((Slot(1), height));
+    let mut times = Times::default();
+    run(&mut model.instantiate(), options, &mut times);
+    let mut times_hand = Vec::new();
+    hand::restitution_ball(height, stop, options.tolerance, |t| times_hand.push(t));
+    (
+        largest_error(&times.0, &exact),
+        largest_error(&times_hand, &exact),
+    )
 }

@@ -1,76 +1,73 @@
-//! `cargo run --release -p saltus-bench -- [NAME…]`: speed of the simulator against programs written by hand and against CVODE.
+//! `cargo run --release -p saltus-bench -- [NAME…] [--write DIRECTORY]`: speed of the simulator against programs written by hand and
+//! against CVODE, and how the compiler's passes grow with the model.
 //!
-//! Every number that matters is a ratio of times measured in the same run (see `docs/benchmarks/README.md`).
+//! Every number that matters is a ratio of times measured in the same run (`docs/benchmarks/README.md`).
 
 mod dopri5;
 mod events;
+mod growth;
 mod hand;
 mod measure;
 mod native;
+mod report;
+mod stiff;
 
-use events::{Comparison, Sweep};
-use native::RightHandSide;
+use report::Section;
+use std::path::PathBuf;
 
-const NAMES: [&str; 6] = ["spring", "bounces", "hysteresis", "sweep", "rotor", "chain"];
+const OTHERS: [&str; 7] = [
+    "heat-1000",
+    "heat-20000",
+    "ladder-10",
+    "ladder-50",
+    "ladder-200",
+    "growth",
+    "native",
+];
 
 fn main() {
-    let asked: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(unknown) = asked.iter().find(|name| !NAMES.contains(&name.as_str())) {
-        eprintln!("no benchmark `{unknown}`; there are: {}", NAMES.join(" "));
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, kind, size] = arguments.as_slice()
+        && first == "growth-one"
+    {
+        growth::one(kind, size.parse().expect("a number of equations"));
+        return;
+    }
+    let directory = arguments.iter().position(|a| a == "--write").map(|at| {
+        let mut both = arguments.drain(at..arguments.len().min(at + 2)).skip(1);
+        PathBuf::from(both.next().expect("--write needs a directory"))
+    });
+    let known = || events::NAMES.into_iter().chain(OTHERS);
+    if let Some(unknown) = arguments.iter().find(|a| !known().any(|name| name == *a)) {
+        let names: Vec<&str> = known().collect();
+        eprintln!("no benchmark `{unknown}`; there are: {}", names.join(" "));
         std::process::exit(2);
     }
-    for name in NAMES {
-        if !asked.is_empty() && !asked.iter().any(|a| a == name) {
-            continue;
+    let asked = |name: &str| arguments.is_empty() || arguments.iter().any(|a| a == name);
+    let show = |name: &str, section: Section| {
+        print_section(&section);
+        if let Some(directory) = &directory
+            && let Err(error) = section.write(directory, name)
+        {
+            eprintln!("cannot write {name}: {error}");
+            std::process::exit(1);
         }
-        match name {
-            "spring" => print_comparison(&events::spring()),
-            "bounces" => print_comparison(&events::bounces()),
-            "hysteresis" => print_comparison(&events::hysteresis()),
-            "sweep" => print_sweep(&events::sweep()),
-            "rotor" => print_right_hand_side(&native::rotor()),
-            "chain" => print_right_hand_side(&native::chain()),
-            _ => unreachable!("every name has its benchmark"),
-        }
+    };
+    if events::NAMES.into_iter().any(asked) {
+        show("events", events::events(asked));
+    }
+    for name in OTHERS.into_iter().filter(|name| asked(name)) {
+        let section = match name.split_once('-') {
+            Some(("heat", n)) => stiff::heat(n.parse().expect("a size")),
+            Some(("ladder", n)) => stiff::diode_ladder(n.parse().expect("a size")),
+            _ if name == "native" => native::right_hand_sides(),
+            _ => growth::growth(),
+        };
+        show(name, section);
     }
 }
 
 #[expect(clippy::print_stdout, reason = "the program's output")]
-fn print_comparison(c: &Comparison) {
-    println!(
-        "{}: {:.2} times hand-written ({:.3e} s against {:.3e} s; {} events, {:.0} ns each; error {:.1e} against {:.1e})",
-        c.name,
-        c.seconds / c.seconds_hand,
-        c.seconds,
-        c.seconds_hand,
-        c.events,
-        1e9 * c.seconds / c.events as f64,
-        c.error,
-        c.error_hand,
-    );
-}
-
-#[expect(clippy::print_stdout, reason = "the program's output")]
-fn print_sweep(s: &Sweep) {
-    println!(
-        "sweep of the restitution ball, {} runs with {:.1} events each: {:.0} runs a second (hand-written {:.0}, ratio {:.2})",
-        s.runs,
-        s.events as f64 / s.runs as f64,
-        s.runs_a_second,
-        s.runs_a_second_hand,
-        s.runs_a_second_hand / s.runs_a_second,
-    );
-}
-
-#[expect(clippy::print_stdout, reason = "the program's output")]
-fn print_right_hand_side(r: &RightHandSide) {
-    println!(
-        "right-hand side of the {}: {:.2} times hand-written ({:.0} ns against {:.0} ns, interpreted {:.0} ns; derivatives differ by {:.1e})",
-        r.name,
-        r.native / r.hand,
-        1e9 * r.native,
-        1e9 * r.hand,
-        1e9 * r.interpreted,
-        r.difference,
-    );
+fn print_section(section: &Section) {
+    println!("{}", section.markdown());
 }

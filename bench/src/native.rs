@@ -4,19 +4,20 @@
 //! other variables and checks that they are finite.
 
 use crate::measure::interleaved;
+use crate::report::{Section, seconds};
 use saltus::Execution;
-use saltus_model::{Instance, Model, ScheduleKind, Section, StateSlots, System, Values};
+use saltus_model::{Instance, Model, ScheduleKind, StateSlots, System, Values};
 use std::f64::consts::PI;
 use std::hint::black_box;
 
 /// One line of the table; seconds per evaluation.
-pub(crate) struct RightHandSide {
-    pub(crate) name: &'static str,
-    pub(crate) native: f64,
-    pub(crate) interpreted: f64,
-    pub(crate) hand: f64,
+struct RightHandSide {
+    name: &'static str,
+    native: f64,
+    interpreted: f64,
+    hand: f64,
     /// Largest difference of a derivative, relative to the largest derivative.
-    pub(crate) difference: f64,
+    difference: f64,
 }
 
 /// Evaluations per round.
@@ -25,8 +26,29 @@ const REPEATS: usize = 2000;
 /// Masses of the chain.
 const LINKS: usize = 100;
 
+/// Both models.
+pub(crate) fn right_hand_sides() -> Section {
+    let row = |r: RightHandSide| {
+        vec![
+            r.name.to_owned(),
+            seconds(r.native),
+            seconds(r.hand),
+            format!("{:.2}", r.native / r.hand),
+            seconds(r.interpreted),
+            format!("{:.1e}", r.difference),
+        ]
+    };
+    Section {
+        title: "Right-hand sides as machine code".to_owned(),
+        text: "One evaluation of all derivatives: compiled from Modelica, written by hand in Rust, interpreted.".to_owned(),
+        header: vec!["model", "compiled", "by hand", "ratio", "interpreted", "difference"],
+        rows: vec![row(rotor()), row(chain())],
+        picture: None,
+    }
+}
+
 /// A rotor in contact with its stator: 8 states, five calls of the mathematical library.
-pub(crate) fn rotor() -> RightHandSide {
+fn rotor() -> RightHandSide {
     let text = include_str!("../../models/rotor-stator/model.mo");
     let rotor = Rotor::new();
     let names = ["Xr", "Vxr", "Yr", "Vyr", "Xs", "Vxs", "Ys", "Vys"].map(str::to_owned);
@@ -41,7 +63,7 @@ pub(crate) fn rotor() -> RightHandSide {
 }
 
 /// Masses on a line, with a spring and a damper between neighbours and to the wall at the left end.
-pub(crate) fn chain() -> RightHandSide {
+fn chain() -> RightHandSide {
     let text = format!(
         "model Chain
            parameter Integer n = {LINKS};
@@ -126,7 +148,7 @@ fn compare(
         .zip(&dx)
         .map(|(s, dx)| (values.get(s.derivative) - dx).abs() / largest)
         .fold(0.0, f64::max);
-    let seconds = interleaved(&mut [
+    let medians = interleaved(&mut [
         &mut || repeat(|| derivatives(native.system(&values), black_box(&mut values))),
         &mut || {
             repeat(|| {
@@ -136,7 +158,7 @@ fn compare(
         },
         &mut || repeat(|| hand(black_box(0.3), black_box(&x), black_box(&mut dx))),
     ]);
-    let each = |i: usize| seconds[i] / REPEATS as f64;
+    let each = |i: usize| medians[i] / REPEATS as f64;
     RightHandSide {
         name,
         native: each(0),
@@ -155,7 +177,9 @@ fn repeat(mut f: impl FnMut()) {
 fn derivatives(system: &impl System, values: &mut Values) {
     for section in system.schedule(ScheduleKind::Derivatives) {
         match section {
-            Section::Explicit(code) => system.run(*code, values).expect("it can be evaluated"),
+            saltus_model::Section::Explicit(code) => {
+                system.run(*code, values).expect("it can be evaluated")
+            }
             _ => panic!("these models have no systems of equations"),
         }
     }

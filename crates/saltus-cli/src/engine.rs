@@ -86,6 +86,11 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     if structural {
         compiled = workspace.compile(&class).map_err(failure)?;
     }
+    if args.interpret {
+        compiled.set_execution(Execution::Interpreted);
+    } else if args.native {
+        compiled.set_execution(Execution::Native);
+    }
     run(args, &compiled, settings)
 }
 
@@ -98,12 +103,6 @@ fn run(
         .experiment()
         .variables(&args.variables)
         .events(!args.no_events);
-    if args.interpret {
-        experiment = experiment.execution(Execution::Interpreted);
-    }
-    if args.native {
-        experiment = experiment.execution(Execution::Native);
-    }
     for (path, value) in settings {
         experiment = experiment.set(path, value);
     }

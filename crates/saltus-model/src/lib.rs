@@ -8,7 +8,10 @@
 //! **Slots.** Every variable has one slot in one array of `f64` for the whole run. Booleans are 0/1, enumerations
 //! their ordinal, Integers whole numbers. Slot 0 is time. `pre` has the same layout.
 
+pub mod calendar;
+pub mod hand;
 pub mod info;
+pub mod ode;
 pub mod system;
 pub mod values;
 

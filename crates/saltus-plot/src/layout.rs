@@ -172,7 +172,7 @@ fn draw_on(
         let style = text_style(FONT_SIZE, HPos::Left, VPos::Bottom);
         area.draw_text(&format!("[{unit}]"), &style, (frame.left, frame.top - GAP))?;
     }
-    draw_grid(area, &frame)?;
+    draw_grid(area, &frame, &options.horizontal)?;
     draw_events(area, &frame, &options.events)?;
     for (curve, color) in curves.iter().zip(PALETTE.iter().cycle()) {
         draw_curve(area, &frame, curve, *color)?;
@@ -203,7 +203,7 @@ fn text_style(size: i32, h: HPos, v: VPos) -> TextStyle<'static> {
         .pos(Pos::new(h, v))
 }
 
-fn draw_grid(area: &Area<'_>, frame: &Frame) -> Drawn {
+fn draw_grid(area: &Area<'_>, frame: &Frame, horizontal: &str) -> Drawn {
     let line = |from, to, color: RGBColor| {
         area.draw(&PathElement::new(
             vec![from, to],
@@ -234,7 +234,7 @@ fn draw_grid(area: &Area<'_>, frame: &Frame) -> Drawn {
     }
     let center = (frame.left + frame.right) / 2;
     let y = frame.bottom + TICK_LENGTH + FONT_SIZE + GAP;
-    area.draw_text("time [s]", &below, (center, y))
+    area.draw_text(horizontal, &below, (center, y))
 }
 
 fn draw_events(area: &Area<'_>, frame: &Frame, events: &[f64]) -> Drawn {

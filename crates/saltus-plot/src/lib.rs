@@ -23,6 +23,8 @@ pub struct PlotOptions {
     pub height: u32,
     /// Times of events, drawn as faint vertical lines.
     pub events: Vec<f64>,
+    /// Text at the horizontal axis.
+    pub horizontal: String,
 }
 
 impl Default for PlotOptions {
@@ -32,6 +34,7 @@ impl Default for PlotOptions {
             width: WIDTH_DEFAULT,
             height: HEIGHT_DEFAULT,
             events: Vec::new(),
+            horizontal: "time [s]".to_owned(),
         }
     }
 }
@@ -94,6 +97,25 @@ pub fn plot_over_time(
         curves.push(Curve::new(name, unit, table.time(), &signal.to_vec()));
     }
     layout::draw(&curves, table.time(), options)
+}
+
+/// Draws named lines through points, whatever the axes mean.
+pub fn plot_lines(
+    lines: &[(String, Vec<(f64, f64)>)],
+    options: &PlotOptions,
+) -> Result<String, PlotError> {
+    let mut curves = Vec::with_capacity(lines.len());
+    let mut xs = Vec::new();
+    for (name, points) in lines {
+        let (x, y): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
+        curves.push(Curve::new(name, "", &x, &y));
+        xs.extend(x.into_iter().filter(|x| x.is_finite()));
+    }
+    xs.sort_by(f64::total_cmp);
+    if xs.is_empty() {
+        return Err(PlotError::Nothing);
+    }
+    layout::draw(&curves, &xs, options)
 }
 
 /// A variable as it is drawn: pieces without jumps, and the jumps between them.

@@ -3,12 +3,12 @@
 //! Comes in: an [`saltus_model::Instance`], [`Options`], a [`Recorder`]. Goes out: rows and events to the recorder, a
 //! [`RunSummary`]; on failure a [`RunFailure`] with the error and the summary of what was computed up to there.
 //!
-//! A problem written in Rust, event-correct in ten lines (the builder is in `saltus-testkit`):
+//! A problem written in Rust, event-correct in ten lines (the facade's `ode` module needs fewer still):
 //!
 //! ```
 //! use saltus_model::Model;
 //! use saltus_sim::{Environment, EventKind, EventRecord, Options, Recorder, RowKind, simulate};
-//! use saltus_testkit::{Crossing, OdeProblem};
+//! use saltus_model::ode::{Crossing, OdeProblem};
 //!
 //! struct Bounces(Vec<f64>);
 //! impl Recorder for Bounces {

@@ -4,6 +4,7 @@
 //! `[time_old, time]`, the state at its end and an interpolant over it. `auto` begins with DOPRI5 and changes to Radau IIA when
 //! Hairer's estimate of h·λ says that stability, not accuracy, limits the step (Solving ODEs II, IV.2); it does not change back.
 
+use crate::bdf::Bdf;
 use crate::dopri5::Dopri5;
 use crate::error::SolveError;
 use crate::radau::Radau;
@@ -46,10 +47,47 @@ pub trait Problem {
         Ok(())
     }
 
-    /// For each state column the derivative rows it may influence; `None`: all.
+    /// For each state column the rows of F it may influence, through x or x'; `None`: all.
     fn pattern(&self) -> Option<&[Vec<u32>]> {
         None
     }
+
+    /// Which of the two forms the problem is given in.
+    fn form(&self) -> Form {
+        Form::Explicit
+    }
+
+    /// dF/dx (for the explicit form -df/dx) in the order of [`Problem::pattern`], column by column; dense column-major without a
+    /// pattern. `Ok(false)`: the problem has none, differences are used.
+    fn jacobian(
+        &mut self,
+        _t: f64,
+        _x: &[f64],
+        _dx: &[f64],
+        _out: &mut [f64],
+    ) -> Result<bool, SolveError> {
+        Ok(false)
+    }
+
+    /// dF/dx' likewise; asked for only in the implicit form, where dF/dx is given.
+    fn jacobian_rate(
+        &mut self,
+        _t: f64,
+        _x: &[f64],
+        _dx: &[f64],
+        _out: &mut [f64],
+    ) -> Result<bool, SolveError> {
+        Ok(false)
+    }
+}
+
+/// The form of a [`Problem`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// x' = f(t, x): `residual` is x' - f and dF/dx' the identity.
+    Explicit,
+    /// F(t, x, x') = 0 by `residual`; `derivatives` gives an x' that fulfils it at a consistent point, from which a method starts.
+    Implicit,
 }
 
 /// What a step has to respect.
@@ -81,16 +119,23 @@ pub enum SolverName {
     Auto,
     Dopri5,
     Radau,
+    Bdf,
 }
 
 impl SolverName {
-    pub const ALL: [SolverName; 3] = [SolverName::Auto, SolverName::Dopri5, SolverName::Radau];
+    pub const ALL: [SolverName; 4] = [
+        SolverName::Auto,
+        SolverName::Dopri5,
+        SolverName::Radau,
+        SolverName::Bdf,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
             SolverName::Auto => "auto",
             SolverName::Dopri5 => "dopri5",
             SolverName::Radau => "radau",
+            SolverName::Bdf => "bdf",
         }
     }
 
@@ -127,6 +172,7 @@ impl IntegratorStatistics {
 enum Method {
     Dopri5(Box<Dopri5>),
     Radau(Box<Radau>),
+    Bdf(Box<Bdf>),
 }
 
 /// An integrator for one set of states.
@@ -145,6 +191,7 @@ macro_rules! on_method {
         match $self {
             Method::Dopri5($m) => $body,
             Method::Radau($m) => $body,
+            Method::Bdf($m) => $body,
         }
     };
 }
@@ -153,6 +200,7 @@ impl Integrator {
     pub fn new(name: SolverName, tolerances: Tolerances, nominal: &[f64]) -> Integrator {
         let method = match name {
             SolverName::Radau => Method::Radau(Box::new(Radau::new(tolerances, nominal))),
+            SolverName::Bdf => Method::Bdf(Box::new(Bdf::new(tolerances, nominal))),
             SolverName::Auto | SolverName::Dopri5 => {
                 Method::Dopri5(Box::new(Dopri5::new(tolerances, nominal)))
             }
@@ -259,6 +307,7 @@ impl Integrator {
         match self.method {
             Method::Dopri5(_) => SolverName::Dopri5.as_str(),
             Method::Radau(_) => SolverName::Radau.as_str(),
+            Method::Bdf(_) => SolverName::Bdf.as_str(),
         }
     }
 

@@ -1,44 +1,74 @@
-//! dF/dx of the form F(t, x, x') = x' - f(t, x) by differences.
+//! The matrix of implicit methods, F_x + α F_x', of F(t, x, x') = 0.
 //!
-//! Comes in: a [`Problem`], a point, the direction of motion there, nominal values. Goes out: the matrix -df/dx, column-major.
-//! Columns that share no row are perturbed together (Curtis, Powell, Reid 1974), each by √ε of its size in the direction of
-//! motion, and the other way if the model cannot be evaluated there.
+//! Comes in: a [`Problem`], a point, the direction of motion there, nominal values. Goes out: F_x and F_x' on one pattern, which
+//! holds the diagonal, and the factors of their combination. The explicit form F = x' - f(t, x) has F_x' = I. A problem may
+//! give the matrices; else they are made by differences: columns that share no row are perturbed together (Curtis, Powell, Reid,
+//! J. Inst. Math. Appl. 13 (1974) 117; coloured greedily in the order of the columns), each by √ε of its size in the
+//! direction of motion, and the other way if the model cannot be evaluated there.
 
 use crate::error::SolveError;
-use crate::integrator::{IntegratorStatistics, Problem};
+use crate::integrator::{Form, IntegratorStatistics, Problem};
+use crate::linear::{Lu, Pattern, Scalar};
 use crate::scale::EPS;
 
 /// A state below this fraction of its nominal value is perturbed as if it were that large.
 const PERTURBATION_FLOOR: f64 = 1e-2;
 
-#[derive(Debug)]
-pub(crate) struct DifferenceJacobian {
-    /// dF/dx, column-major.
+#[derive(Debug, Default)]
+pub(crate) struct Jacobian {
+    /// Made at the first use: form and pattern of a problem do not change.
+    structure: Option<Structure>,
+    /// F_x on the pattern.
     values: Vec<f64>,
-    /// Made at the first use: the pattern of a problem does not change.
-    groups: Option<Vec<Vec<u32>>>,
+    /// F_x' on the pattern; empty for the explicit form.
+    rates: Vec<f64>,
     base: Vec<f64>,
     point: Vec<f64>,
-    slopes: Vec<f64>,
+    changed: Vec<f64>,
+    /// The problem's own matrix, in the order of its pattern.
+    given: Vec<f64>,
 }
 
-impl DifferenceJacobian {
-    pub(crate) fn new(n: usize) -> DifferenceJacobian {
-        DifferenceJacobian {
-            values: vec![0.0; n * n],
-            groups: None,
-            base: vec![0.0; n],
-            point: vec![0.0; n],
-            slopes: vec![0.0; n],
+#[derive(Debug)]
+struct Structure {
+    form: Form,
+    pattern: Pattern,
+    /// Places of the diagonal.
+    diagonal: Vec<u32>,
+    /// Place of each entry of the problem's own pattern.
+    places: Vec<u32>,
+    groups: Groups,
+}
+
+impl Structure {
+    fn new<P: Problem>(problem: &P, n: usize) -> Structure {
+        let pattern = match problem.pattern() {
+            Some(columns) => Pattern::with_diagonal(columns),
+            None => Pattern::full(n),
+        };
+        let place = |row: u32, column: usize| -> u32 {
+            let place = pattern.place(row, column);
+            place.expect("the pattern holds the diagonal and the problem's entries") as u32
+        };
+        let places = match problem.pattern() {
+            Some(columns) => (columns.iter().enumerate())
+                .flat_map(|(j, rows)| rows.iter().map(move |row| (*row, j)))
+                .map(|(row, j)| place(row, j))
+                .collect(),
+            None => (0..pattern.len() as u32).collect(),
+        };
+        Structure {
+            form: problem.form(),
+            diagonal: (0..n).map(|j| place(j as u32, j)).collect(),
+            places,
+            groups: Groups::new(&pattern),
+            pattern,
         }
     }
+}
 
-    /// The matrix of the last update, column-major.
-    pub(crate) fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// Evaluates at (t, x); `dx` gives the direction of motion.
+impl Jacobian {
+    /// Evaluates at (t, x, dx).
     pub(crate) fn update<P: Problem>(
         &mut self,
         problem: &mut P,
@@ -50,63 +80,282 @@ impl DifferenceJacobian {
     ) -> Result<(), SolveError> {
         let n = x.len();
         statistics.jacobians += 1;
-        let groups = self
-            .groups
-            .get_or_insert_with(|| column_groups(problem.pattern(), n));
-        problem.derivatives_precise(t, x, &mut self.base)?;
-        statistics.rhs_evaluations += 1 + groups.len() as u64;
-        self.values.fill(0.0);
-        for group in groups {
-            let mut sign = 1.0;
-            loop {
-                self.point.copy_from_slice(x);
-                for &column in group.iter() {
-                    let j = column as usize;
-                    let delta = EPS.sqrt() * x[j].abs().max(PERTURBATION_FLOOR * nominal[j]);
-                    let towards = if dx[j] < 0.0 { -sign } else { sign };
-                    self.point[j] += towards * delta;
-                }
-                match problem.derivatives_precise(t, &self.point, &mut self.slopes) {
-                    Ok(()) => break,
-                    Err(error) if error.recoverable() && sign > 0.0 => sign = -1.0,
-                    Err(error) => return Err(error),
-                }
+        if self.structure.is_none() {
+            let structure = Structure::new(problem, n);
+            self.values = vec![0.0; structure.pattern.len()];
+            if structure.form == Form::Implicit {
+                self.rates = vec![0.0; structure.pattern.len()];
             }
-            for &column in group.iter() {
-                let j = column as usize;
-                let delta = self.point[j] - x[j];
-                let mut entry =
-                    |i: usize| self.values[j * n + i] = -(self.slopes[i] - self.base[i]) / delta;
-                match problem.pattern() {
-                    Some(pattern) => pattern[j].iter().for_each(|&row| entry(row as usize)),
-                    None => (0..n).for_each(&mut entry),
-                }
-            }
+            self.given = vec![0.0; structure.places.len()];
+            self.base = vec![0.0; n];
+            self.point = vec![0.0; n];
+            self.changed = vec![0.0; n];
+            self.structure = Some(structure);
+        }
+        if !self.given_by(problem, t, x, dx)? {
+            self.by_differences(problem, t, x, dx, nominal, statistics)?;
         }
         Ok(())
     }
-}
 
-/// Columns that share no row, greedily in order (Curtis, Powell, Reid 1974); one group per column if the pattern is unknown.
-fn column_groups(pattern: Option<&[Vec<u32>]>, n: usize) -> Vec<Vec<u32>> {
-    let Some(pattern) = pattern else {
-        return (0..n as u32).map(|column| vec![column]).collect();
-    };
-    let mut groups: Vec<Vec<u32>> = Vec::new();
-    let mut used: Vec<Vec<bool>> = Vec::new();
-    for (column, rows) in pattern.iter().enumerate() {
-        let fits = used
-            .iter()
-            .position(|used| rows.iter().all(|&row| !used[row as usize]));
-        let group = fits.unwrap_or_else(|| {
-            groups.push(Vec::new());
-            used.push(vec![false; n]);
-            groups.len() - 1
-        });
-        groups[group].push(column as u32);
-        for &row in rows {
-            used[group][row as usize] = true;
+    /// Takes the problem's own matrices; false if it has none.
+    fn given_by<P: Problem>(
+        &mut self,
+        problem: &mut P,
+        t: f64,
+        x: &[f64],
+        dx: &[f64],
+    ) -> Result<bool, SolveError> {
+        let Some(structure) = &self.structure else {
+            return Ok(false);
+        };
+        if !problem.jacobian(t, x, dx, &mut self.given)? {
+            return Ok(false);
+        }
+        self.values.fill(0.0);
+        for (place, value) in structure.places.iter().zip(&self.given) {
+            self.values[*place as usize] = *value;
+        }
+        if structure.form == Form::Implicit {
+            if !problem.jacobian_rate(t, x, dx, &mut self.given)? {
+                return Ok(false);
+            }
+            self.rates.fill(0.0);
+            for (place, value) in structure.places.iter().zip(&self.given) {
+                self.rates[*place as usize] = *value;
+            }
+        }
+        Ok(true)
+    }
+
+    fn by_differences<P: Problem>(
+        &mut self,
+        problem: &mut P,
+        t: f64,
+        x: &[f64],
+        dx: &[f64],
+        nominal: &[f64],
+        statistics: &mut IntegratorStatistics,
+    ) -> Result<(), SolveError> {
+        let Some(structure) = &self.structure else {
+            return Ok(());
+        };
+        let (pattern, groups) = (&structure.pattern, &structure.groups);
+        let delta_of = |j: usize| EPS.sqrt() * x[j].abs().max(PERTURBATION_FLOOR * nominal[j]);
+        match structure.form {
+            Form::Explicit => {
+                problem.derivatives_precise(t, x, &mut self.base)?;
+                statistics.rhs_evaluations += 1 + groups.len() as u64;
+                difference(
+                    pattern,
+                    groups,
+                    x,
+                    |j| {
+                        if dx[j] < 0.0 {
+                            -delta_of(j)
+                        } else {
+                            delta_of(j)
+                        }
+                    },
+                    -1.0,
+                    &self.base,
+                    &mut self.point,
+                    &mut self.changed,
+                    &mut self.values,
+                    |point, out| problem.derivatives_precise(t, point, out),
+                )
+            }
+            Form::Implicit => {
+                problem.residual(t, x, dx, &mut self.base)?;
+                statistics.rhs_evaluations += 1 + 2 * groups.len() as u64;
+                difference(
+                    pattern,
+                    groups,
+                    x,
+                    |j| {
+                        if dx[j] < 0.0 {
+                            -delta_of(j)
+                        } else {
+                            delta_of(j)
+                        }
+                    },
+                    1.0,
+                    &self.base,
+                    &mut self.point,
+                    &mut self.changed,
+                    &mut self.values,
+                    |point, out| problem.residual(t, point, dx, out),
+                )?;
+                difference(
+                    pattern,
+                    groups,
+                    dx,
+                    |j| EPS.sqrt() * dx[j].abs().max(nominal[j]),
+                    1.0,
+                    &self.base,
+                    &mut self.point,
+                    &mut self.changed,
+                    &mut self.rates,
+                    |point, out| problem.residual(t, x, point, out),
+                )
+            }
         }
     }
-    groups
+}
+
+/// The quotients (function(point + δ) - base)/δ · `sign` for every group of columns.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one formula for both matrices, with its work space"
+)]
+fn difference(
+    pattern: &Pattern,
+    groups: &Groups,
+    at: &[f64],
+    delta_of: impl Fn(usize) -> f64,
+    sign: f64,
+    base: &[f64],
+    point: &mut [f64],
+    changed: &mut [f64],
+    values: &mut [f64],
+    mut function: impl FnMut(&[f64], &mut [f64]) -> Result<(), SolveError>,
+) -> Result<(), SolveError> {
+    point.copy_from_slice(at);
+    for group in groups.iter() {
+        let mut way = 1.0;
+        loop {
+            for &column in group {
+                let j = column as usize;
+                point[j] = at[j] + way * delta_of(j);
+            }
+            match function(point, changed) {
+                Ok(()) => break,
+                Err(error) if error.recoverable() && way > 0.0 => way = -1.0,
+                Err(error) => return Err(error),
+            }
+        }
+        for &column in group {
+            let j = column as usize;
+            let factor = sign / (point[j] - at[j]);
+            point[j] = at[j];
+            for (row, value) in pattern.rows(j).iter().zip(&mut values[pattern.column(j)]) {
+                let i = *row as usize;
+                *value = (changed[i] - base[i]) * factor;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Columns that share no row, together.
+#[derive(Debug)]
+struct Groups {
+    starts: Vec<u32>,
+    columns: Vec<u32>,
+}
+
+impl Groups {
+    /// Every column gets the first colour that no column with a common row has. Work: for every entry the length of its row.
+    fn new(pattern: &Pattern) -> Groups {
+        let n = pattern.n();
+        if pattern.is_full() {
+            return Groups {
+                starts: (0..=n as u32).collect(),
+                columns: (0..n as u32).collect(),
+            };
+        }
+        // The columns of each row seen so far.
+        let mut columns_of: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let mut colour = vec![0u32; n];
+        // The last column that could not take a colour.
+        let mut taken: Vec<u32> = Vec::new();
+        let mut sizes: Vec<u32> = Vec::new();
+        for j in 0..n {
+            for row in pattern.rows(j) {
+                for &other in &columns_of[*row as usize] {
+                    taken[colour[other as usize] as usize] = j as u32;
+                }
+            }
+            let free = taken.iter().position(|last| *last != j as u32);
+            let chosen = free.unwrap_or(taken.len());
+            if chosen == taken.len() {
+                taken.push(u32::MAX);
+                sizes.push(0);
+            }
+            colour[j] = chosen as u32;
+            sizes[chosen] += 1;
+            for row in pattern.rows(j) {
+                columns_of[*row as usize].push(j as u32);
+            }
+        }
+        let mut starts = vec![0u32];
+        for size in &sizes {
+            starts.push(starts[starts.len() - 1] + size);
+        }
+        let mut next = starts.clone();
+        let mut columns = vec![0; n];
+        for (j, colour) in colour.iter().enumerate() {
+            let place = &mut next[*colour as usize];
+            columns[*place as usize] = j as u32;
+            *place += 1;
+        }
+        Groups { starts, columns }
+    }
+
+    fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        (self.starts.windows(2)).map(|w| &self.columns[w[0] as usize..w[1] as usize])
+    }
+}
+
+/// F_x + α F_x' and its factors.
+#[derive(Debug)]
+pub(crate) struct IterationMatrix<T> {
+    values: Vec<T>,
+    /// Made with the first matrix.
+    lu: Option<Lu<T>>,
+}
+
+impl<T: Scalar> IterationMatrix<T> {
+    pub(crate) fn new() -> IterationMatrix<T> {
+        IterationMatrix {
+            values: Vec::new(),
+            lu: None,
+        }
+    }
+
+    /// Factorises for this α. False if the matrix is singular or the Jacobian was never evaluated.
+    pub(crate) fn factor(&mut self, jacobian: &Jacobian, alpha: T) -> bool {
+        let Some(structure) = &jacobian.structure else {
+            return false;
+        };
+        self.values.clear();
+        match structure.form {
+            Form::Explicit => {
+                (self.values).extend(jacobian.values.iter().map(|v| T::from_real(*v)));
+                for place in &structure.diagonal {
+                    let value = &mut self.values[*place as usize];
+                    *value = *value + alpha;
+                }
+            }
+            Form::Implicit => {
+                let both = jacobian.values.iter().zip(&jacobian.rates);
+                (self.values)
+                    .extend(both.map(|(value, rate)| T::from_real(*value) + alpha.scaled(*rate)));
+            }
+        }
+        self.lu
+            .get_or_insert_with(|| Lu::new(&structure.pattern))
+            .factor(&self.values)
+    }
+
+    /// Replaces `b` by the solution with the last factors.
+    pub(crate) fn solve(&mut self, b: &mut [T]) {
+        if let Some(lu) = &mut self.lu {
+            lu.solve(b);
+        }
+    }
 }

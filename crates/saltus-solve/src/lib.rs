@@ -4,6 +4,7 @@
 //! Comes in: a [`saltus_model::System`] or a [`Problem`] x' = f(t, x). Goes out: accepted steps with an interpolant, solved
 //! blocks, located roots, or typed errors ([`SolveError`], [`StepError`]).
 
+pub mod bdf;
 pub mod dopri5;
 pub mod driver;
 pub mod error;
@@ -15,11 +16,12 @@ pub mod radau;
 pub mod roots;
 pub mod scale;
 
+pub use bdf::Bdf;
 pub use dopri5::Dopri5;
 pub use driver::{Accuracy, BlockNote, Counters, Driver, Guess};
 pub use error::{LinearFailure, MixedFailure, NewtonFailure, NewtonReason, SolveError};
 pub use integrator::{
-    Integrator, IntegratorStatistics, Problem, SolverName, StepError, StepLimits,
+    Form, Integrator, IntegratorStatistics, Problem, SolverName, StepError, StepLimits,
 };
 pub use radau::Radau;
 pub use roots::{CrossingFunctions, Isolation, Located, SignRule, Touch, first_crossing};

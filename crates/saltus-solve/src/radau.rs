@@ -11,8 +11,8 @@ use crate::integrator::{
     ATTEMPTS_MAX, IntegratorStatistics, Problem, SHRINK_ON_FAULT, StepError, StepLimits,
     initial_step_size, step_size_min, trial_step,
 };
-use crate::jacobian::DifferenceJacobian;
-use crate::linear::{Complex, ComplexLu, DenseLu};
+use crate::jacobian::{IterationMatrix, Jacobian};
+use crate::linear::Complex;
 use crate::scale::{EPS, Tolerances, nominal_magnitude, rms};
 
 /// √6, written out because `sqrt` is not a constant function.
@@ -94,10 +94,9 @@ pub struct Radau {
     stage: Vec<f64>,
     stage_dx: Vec<f64>,
     complex: Vec<Complex>,
-    jacobian: DifferenceJacobian,
-    matrix: Vec<f64>,
-    real_lu: DenseLu,
-    complex_lu: ComplexLu,
+    jacobian: Jacobian,
+    real: IterationMatrix<f64>,
+    imaginary: IterationMatrix<Complex>,
     /// Interpolant: state at the end and three divided differences, over the step `dense_step`.
     dense: [Vec<f64>; 4],
     dense_step: f64,
@@ -151,10 +150,9 @@ impl Radau {
             stage: zeros(),
             stage_dx: zeros(),
             complex: vec![Complex::default(); n],
-            jacobian: DifferenceJacobian::new(n),
-            matrix: vec![0.0; n * n],
-            real_lu: DenseLu::new(n),
-            complex_lu: ComplexLu::new(n),
+            jacobian: Jacobian::default(),
+            real: IterationMatrix::new(),
+            imaginary: IterationMatrix::new(),
             dense: std::array::from_fn(|_| zeros()),
             dense_step: 1.0,
             reuse: Reuse::Nothing,
@@ -361,28 +359,9 @@ impl Radau {
     // --- matrices ---------------------------------------------------------------------------------------------------
 
     fn factor(&mut self, h: f64) -> bool {
-        let n = self.x.len();
         self.statistics.factorizations += 1;
-        self.matrix.copy_from_slice(self.jacobian.values());
-        for i in 0..n {
-            self.matrix[i * n + i] += GAMMA / h;
-        }
-        if !self.real_lu.factor(&self.matrix) {
-            return false;
-        }
-        for (target, value) in self
-            .complex_lu
-            .matrix_mut()
-            .iter_mut()
-            .zip(self.jacobian.values())
-        {
-            *target = Complex::new(*value, 0.0);
-        }
-        for i in 0..n {
-            let target = &mut self.complex_lu.matrix_mut()[i * n + i];
-            *target = Complex::new(target.re + ALPHA / h, BETA / h);
-        }
-        self.complex_lu.factor()
+        self.real.factor(&self.jacobian, GAMMA / h)
+            && (self.imaginary).factor(&self.jacobian, Complex::new(ALPHA / h, BETA / h))
     }
 
     // --- one step ---------------------------------------------------------------------------------------------------
@@ -423,8 +402,8 @@ impl Radau {
                 let im = -(TI[2][0] * r1 + TI[2][1] * r2 + TI[2][2] * r3);
                 self.complex[i] = Complex::new(re, im);
             }
-            self.real_lu.solve(&mut self.r[0]);
-            self.complex_lu.solve(&mut self.complex);
+            self.real.solve(&mut self.r[0]);
+            self.imaginary.solve(&mut self.complex);
             let mut sum = 0.0;
             for i in 0..n {
                 let weight = self.weights[i];
@@ -513,7 +492,7 @@ impl Radau {
             self.r[1][i] = sum;
             self.r[0][i] = sum + self.dx[i];
         }
-        self.real_lu.solve(&mut self.r[0]);
+        self.real.solve(&mut self.r[0]);
         let error = rms(&self.r[0], &self.weights).max(1e-10);
         if error < 1.0 || !(self.first || rejected) {
             return Ok(error);
@@ -527,7 +506,7 @@ impl Radau {
         for i in 0..n {
             self.r[0][i] = self.dx[i] - self.r[2][i] + self.r[1][i];
         }
-        self.real_lu.solve(&mut self.r[0]);
+        self.real.solve(&mut self.r[0]);
         Ok(rms(&self.r[0], &self.weights).max(1e-10))
     }
 

@@ -1,6 +1,6 @@
 //! Models with systems of equations: mixed (ideal diodes), nonlinear, linear and singular, and models that fail on purpose.
 
-use crate::hand::{Code, HandModel, Layout};
+use saltus_model::hand::{Code, HandModel, Layout};
 use saltus_model::{
     BlockId, BlockInfo, CodeId, CrossingClass, Fault, FaultKind, Model, ScheduleKind, Section,
     Site, Slot, SlotRole, StateSlots, Status, Values,

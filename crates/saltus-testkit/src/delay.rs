@@ -1,7 +1,7 @@
 //! x'(t) = -x(t - 1), x = 1 for t ≤ 0: a delay through `completed_step` and `step_size_max`, breaking points as time events.
 //! Exact: Σ (-1)^k (t - k + 1)^k / k!, k up to floor(t) + 1.
 
-use crate::hand::{Code, HandModel, Layout};
+use saltus_model::hand::{Code, HandModel, Layout};
 use saltus_model::{
     CodeId, Model, ScheduleKind, Section, Slot, StateSlots, Status, StepPoint, Values,
 };

@@ -5,11 +5,9 @@
 
 pub mod blocks;
 pub mod delay;
-pub mod hand;
 pub mod mock_fmu;
-pub mod ode;
 pub mod problems;
 pub mod stiff;
 
-pub use hand::{Code, HandInstance, HandModel, Layout};
-pub use ode::{At, Crossing, Jump, OdeProblem};
+pub use saltus_model::hand::{Code, HandInstance, HandModel, Layout};
+pub use saltus_model::ode::{At, Crossing, Jump, OdeProblem};

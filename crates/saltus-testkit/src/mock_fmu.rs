@@ -4,7 +4,7 @@
 //! ask for new discrete states. The adapter holds it behind a `RefCell`, sets time and states before every question, maps each
 //! indicator to a relation `z > 0`, and turns changed states into `reinit`s.
 
-use crate::hand::{Code, HandModel, Layout};
+use saltus_model::hand::{Code, HandModel, Layout};
 use saltus_model::{
     CodeId, CrossingClass, Model, ScheduleKind, Section, Slot, StateSlots, Status, StepPoint,
     Values,

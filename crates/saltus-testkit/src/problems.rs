@@ -1,8 +1,8 @@
 //! Ordinary differential equations with events and closed-form solutions. Event times are those of the closed forms named at
 //! each problem, to all digits of a double.
 
-use crate::ode::{Crossing, OdeProblem};
 use saltus_model::Model;
+use saltus_model::ode::{Crossing, OdeProblem};
 
 /// Bouncing ball with restitution: `when x < 0 then reinit(v, -0.85*pre(v))`, x(0) = 1, g = 9.81. Zeno at 5.56879157215735.
 pub fn restitution_ball() -> impl Model {

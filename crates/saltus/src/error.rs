@@ -12,6 +12,11 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
+    /// The texts that the places refer to.
+    pub fn sources(&self) -> &Arc<SourceMap> {
+        &self.sources
+    }
+
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(Diagnostic::is_error)
     }

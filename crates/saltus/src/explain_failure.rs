@@ -1,6 +1,6 @@
 //! Run-time failures in the model's own names and lines.
 
-use crate::workspace::Compiled;
+use crate::run::Subject;
 use saltus_model::{Fault, FaultKind, Site, Slot};
 use saltus_sim::{Oscillation, SimError};
 use saltus_solve::{NewtonFailure, NewtonReason, SolveError};
@@ -10,10 +10,10 @@ use saltus_syntax::{Diagnostic, Span};
 /// Most variables that a message lists.
 const LISTED_MAX: usize = 8;
 
-impl Compiled {
+impl<'m> Subject<'m> {
     /// The place of a site in the sources.
     pub(crate) fn span_of(&self, site: Site) -> Option<Span> {
-        let info = self.info().sites.get(site.0 as usize)?;
+        let info = self.info.sites.get(site.0 as usize)?;
         let file = self.sources.find(&info.file)?;
         let start = self.sources.offset(
             file,
@@ -30,15 +30,15 @@ impl Compiled {
         Some(Span::new(file, start, start + rest.trim_end().len() as u32))
     }
 
-    fn site_text(&self, site: Site) -> &str {
-        self.info()
+    fn site_text(&self, site: Site) -> &'m str {
+        self.info
             .sites
             .get(site.0 as usize)
             .map_or("", |s| s.text.as_str())
     }
 
-    pub(crate) fn slot_name(&self, slot: Slot) -> &str {
-        &self.info().slots[slot.index()].name
+    pub(crate) fn slot_name(&self, slot: Slot) -> &'m str {
+        &self.info.slots[slot.index()].name
     }
 
     fn at(&self, code: &'static str, site: Option<Site>, message: String) -> Diagnostic {
@@ -50,11 +50,11 @@ impl Compiled {
 }
 
 /// The message for a run that could not be completed.
-pub(crate) fn failure_diagnostic(compiled: &Compiled, error: &SimError) -> Diagnostic {
+pub(crate) fn failure_diagnostic(subject: Subject<'_>, error: &SimError) -> Diagnostic {
     match error {
         SimError::Options(option) => Diagnostic::placeless("wrong-option", format!("the experiment is not possible: {option:?}"))
             .help("check start time, stop time, tolerance and output interval"),
-        SimError::Bind(fault) => fault_diagnostic(compiled, fault, "while parameters were evaluated"),
+        SimError::Bind(fault) => fault_diagnostic(subject, fault, "while parameters were evaluated"),
         SimError::Evaluation { time, phase, error } => {
             let doing = match phase {
                 saltus_sim::Phase::Binding => "while parameters were evaluated".to_owned(),
@@ -62,25 +62,25 @@ pub(crate) fn failure_diagnostic(compiled: &Compiled, error: &SimError) -> Diagn
                 saltus_sim::Phase::Event => format!("at the event at time {time}"),
                 saltus_sim::Phase::Continuous | saltus_sim::Phase::Output => format!("at time {time}"),
             };
-            let mut d = solve_diagnostic(compiled, error, &doing);
+            let mut d = solve_diagnostic(subject, error, &doing);
             if *phase == saltus_sim::Phase::Initial {
                 d = d.note("the initial values could not be computed");
             }
             d
         }
-        SimError::NonFinite { time, slot } => non_finite(compiled, *slot, &format!("at time {time}")),
-        SimError::StepTooSmall { time, step_size, state, cause } => step_too_small(compiled, *time, *step_size, *state, cause.as_deref()),
-        SimError::EventIteration { time, iterations, oscillating } => event_iteration(compiled, *time, *iterations, oscillating),
+        SimError::NonFinite { time, slot } => non_finite(subject, *slot, &format!("at time {time}")),
+        SimError::StepTooSmall { time, step_size, state, cause } => step_too_small(subject, *time, *step_size, *state, cause.as_deref()),
+        SimError::EventIteration { time, iterations, oscillating } => event_iteration(subject, *time, *iterations, oscillating),
         SimError::Accumulation { time, since, count, relations } => {
-            let names: Vec<String> = relations.iter().take(LISTED_MAX).map(|(_, site)| format!("`{}`", compiled.site_text(*site))).collect();
+            let names: Vec<String> = relations.iter().take(LISTED_MAX).map(|(_, site)| format!("`{}`", subject.site_text(*site))).collect();
             let site = relations.first().map(|(_, site)| *site);
-            compiled
+            subject
                 .at("event-accumulation", site, format!("{count} events between {since} and {time}: time no longer advances"))
                 .note(format!("the relations that flip: {}", names.join(", ")))
                 .help("the model switches back and forth without end; use hysteresis, or describe the motion on the switching surface")
         }
-        SimError::Zeno { time, limit, relation, site } => compiled
-            .at("event-accumulation", Some(*site), format!("events of `{}` accumulate at time {limit}", relation_text(compiled, *relation, *site)))
+        SimError::Zeno { time, limit, relation, site } => subject
+            .at("event-accumulation", Some(*site), format!("events of `{}` accumulate at time {limit}", relation_text(subject, *relation, *site)))
             .note(format!("the run ended at time {time}: the model does not say how the motion goes on after infinitely many events"))
             .help("describe the state of rest in the model, for instance by a condition that holds the variable"),
         SimError::Calendar { time, next } => Diagnostic::placeless(
@@ -95,18 +95,18 @@ pub(crate) fn failure_diagnostic(compiled: &Compiled, error: &SimError) -> Diagn
     }
 }
 
-fn fault_diagnostic(compiled: &Compiled, fault: &Fault, doing: &str) -> Diagnostic {
-    let text = compiled.site_text(fault.site).to_owned();
+fn fault_diagnostic(subject: Subject<'_>, fault: &Fault, doing: &str) -> Diagnostic {
+    let text = subject.site_text(fault.site).to_owned();
     let site = Some(fault.site);
     match &fault.kind {
-        FaultKind::Assertion(message) => compiled
+        FaultKind::Assertion(message) => subject
             .at(
                 "assertion-failed",
                 site,
                 format!("assertion failed {doing}: {message}"),
             )
             .help("the model states that this must hold; check its parameters and inputs"),
-        FaultKind::Domain { function, argument } => compiled
+        FaultKind::Domain { function, argument } => subject
             .at(
                 "non-finite-value",
                 site,
@@ -116,33 +116,33 @@ fn fault_diagnostic(compiled: &Compiled, fault: &Fault, doing: &str) -> Diagnost
             .help(
                 "guard the expression with an if-expression, or correct the values that lead there",
             ),
-        FaultKind::NonFinite { slot } => non_finite(compiled, *slot, doing),
-        FaultKind::External(message) => compiled.at(
+        FaultKind::NonFinite { slot } => non_finite(subject, *slot, doing),
+        FaultKind::External(message) => subject.at(
             "external-function-failed",
             site,
             format!("an external function failed {doing}: {message}"),
         ),
         FaultKind::Range(message) => {
-            compiled.at("index-out-of-range", site, format!("{message} {doing}"))
+            subject.at("index-out-of-range", site, format!("{message} {doing}"))
         }
     }
 }
 
-fn non_finite(compiled: &Compiled, slot: Slot, doing: &str) -> Diagnostic {
-    let site = compiled.info().slots[slot.index()].site;
-    compiled
-        .at("non-finite-value", Some(site), format!("`{}` is not a finite number {doing}", compiled.slot_name(slot)))
+fn non_finite(subject: Subject<'_>, slot: Slot, doing: &str) -> Diagnostic {
+    let site = subject.info.slots[slot.index()].site;
+    subject
+        .at("non-finite-value", Some(site), format!("`{}` is not a finite number {doing}", subject.slot_name(slot)))
         .help("look for a division by zero, or for growth without bound, in the equation of this variable")
 }
 
-fn solve_diagnostic(compiled: &Compiled, error: &SolveError, doing: &str) -> Diagnostic {
+fn solve_diagnostic(subject: Subject<'_>, error: &SolveError, doing: &str) -> Diagnostic {
     match error {
-        SolveError::Fault(fault) => fault_diagnostic(compiled, fault, doing),
-        SolveError::NonFinite { slot } => non_finite(compiled, *slot, doing),
-        SolveError::Newton(failure) => newton(compiled, failure, doing),
+        SolveError::Fault(fault) => fault_diagnostic(subject, fault, doing),
+        SolveError::NonFinite { slot } => non_finite(subject, *slot, doing),
+        SolveError::Newton(failure) => newton(subject, failure, doing),
         SolveError::Linear(failure) => {
             let site = worst(&failure.residuals).map(|(s, _)| s);
-            let d = compiled.at(
+            let d = subject.at(
                 "singular-system",
                 site,
                 format!(
@@ -151,13 +151,13 @@ fn solve_diagnostic(compiled: &Compiled, error: &SolveError, doing: &str) -> Dia
                     failure.rank
                 ),
             );
-            listed(compiled, d, &failure.unknowns, &failure.residuals)
+            listed(subject, d, &failure.unknowns, &failure.residuals)
                 .help("the equations contradict each other or leave unknowns open here; look for ideal switches in parallel or in series, and for missing connections")
         }
         SolveError::Mixed(failure) => {
             let slot = failure.oscillating.first().map(|o| o.0);
-            let site = slot.map(|s| compiled.info().slots[s.index()].site);
-            let mut d = compiled.at(
+            let site = slot.map(|s| subject.info.slots[s.index()].site);
+            let mut d = subject.at(
                 "mixed-system",
                 site,
                 format!(
@@ -168,13 +168,13 @@ fn solve_diagnostic(compiled: &Compiled, error: &SolveError, doing: &str) -> Dia
             for (slot, a, b) in failure.oscillating.iter().take(LISTED_MAX) {
                 d = d.note(format!(
                     "`{}` changes between {a} and {b}",
-                    describe(compiled, *slot)
+                    describe(subject, *slot)
                 ));
             }
             if let Some(cause) = &failure.cause {
                 d = d.note(format!(
                     "for the last set: {}",
-                    solve_diagnostic(compiled, cause, doing).message
+                    solve_diagnostic(subject, cause, doing).message
                 ));
             }
             d.help("the circuit of switches has no state in which all conditions hold; check the conditions named here")
@@ -183,12 +183,12 @@ fn solve_diagnostic(compiled: &Compiled, error: &SolveError, doing: &str) -> Dia
 }
 
 /// The name of a slot, or the relation it stands for.
-fn describe(compiled: &Compiled, slot: Slot) -> String {
-    let name = compiled.slot_name(slot);
+fn describe(subject: Subject<'_>, slot: Slot) -> String {
+    let name = subject.slot_name(slot);
     if !name.starts_with('$') {
         return name.to_owned();
     }
-    let text = compiled.site_text(compiled.info().slots[slot.index()].site);
+    let text = subject.site_text(subject.info.slots[slot.index()].site);
     if text.is_empty() {
         name.to_owned()
     } else {
@@ -197,9 +197,9 @@ fn describe(compiled: &Compiled, slot: Slot) -> String {
 }
 
 /// The relation as written, or the name of its slot.
-fn relation_text(compiled: &Compiled, slot: Slot, site: Site) -> String {
-    match compiled.site_text(site) {
-        "" => describe(compiled, slot),
+fn relation_text(subject: Subject<'_>, slot: Slot, site: Site) -> String {
+    match subject.site_text(site) {
+        "" => describe(subject, slot),
         text => text.to_owned(),
     }
 }
@@ -211,7 +211,7 @@ fn worst(residuals: &[(Site, f64)]) -> Option<(Site, f64)> {
         .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
 }
 
-fn newton(compiled: &Compiled, failure: &NewtonFailure, doing: &str) -> Diagnostic {
+fn newton(subject: Subject<'_>, failure: &NewtonFailure, doing: &str) -> Diagnostic {
     let worst = worst(&failure.residuals);
     let why = match &failure.reason {
         NewtonReason::Iterations => {
@@ -223,11 +223,11 @@ fn newton(compiled: &Compiled, failure: &NewtonFailure, doing: &str) -> Diagnost
         }
         NewtonReason::Evaluation(cause) => format!(
             "could not evaluate the equations: {}",
-            solve_diagnostic(compiled, cause, doing).message
+            solve_diagnostic(subject, cause, doing).message
         ),
     };
     let n = failure.unknowns.len();
-    let d = compiled.at(
+    let d = subject.at(
         "newton-failed",
         worst.map(|(s, _)| s),
         format!(
@@ -240,16 +240,16 @@ fn newton(compiled: &Compiled, failure: &NewtonFailure, doing: &str) -> Diagnost
         .unknowns
         .iter()
         .take(LISTED_MAX)
-        .map(|(s, _)| compiled.slot_name(*s))
+        .map(|(s, _)| subject.slot_name(*s))
         .collect();
-    listed(compiled, d, &failure.unknowns, &failure.residuals).help(format!(
+    listed(subject, d, &failure.unknowns, &failure.residuals).help(format!(
         "try start values near the solution for {}",
         names.join(", ")
     ))
 }
 
 fn listed(
-    compiled: &Compiled,
+    subject: Subject<'_>,
     mut d: Diagnostic,
     unknowns: &[(Slot, f64)],
     residuals: &[(Site, f64)],
@@ -257,7 +257,7 @@ fn listed(
     let values: Vec<String> = unknowns
         .iter()
         .take(LISTED_MAX)
-        .map(|(s, x)| format!("{} = {x:.6}", compiled.slot_name(*s)))
+        .map(|(s, x)| format!("{} = {x:.6}", subject.slot_name(*s)))
         .collect();
     let more = unknowns.len().saturating_sub(LISTED_MAX);
     let more = if more > 0 {
@@ -269,14 +269,14 @@ fn listed(
     if let Some((site, r)) = worst(residuals) {
         d = d.note(format!(
             "largest residual {r:.3e} in `{}`",
-            compiled.site_text(site)
+            subject.site_text(site)
         ));
     }
     d
 }
 
 fn step_too_small(
-    compiled: &Compiled,
+    subject: Subject<'_>,
     time: f64,
     step_size: f64,
     state: Option<Slot>,
@@ -284,29 +284,29 @@ fn step_too_small(
 ) -> Diagnostic {
     if let Some(cause) = cause {
         let doing = format!("just after time {time}");
-        return solve_diagnostic(compiled, cause, &doing).note(format!(
+        return solve_diagnostic(subject, cause, &doing).note(format!(
             "the step size was reduced to {step_size:.3e} without success"
         ));
     }
-    let site = state.map(|s| compiled.info().slots[s.index()].site);
+    let site = state.map(|s| subject.info.slots[s.index()].site);
     let name = state.map_or(String::new(), |s| {
-        format!(" because of `{}`", compiled.slot_name(s))
+        format!(" because of `{}`", subject.slot_name(s))
     });
-    compiled
+    subject
         .at("step-too-small", site, format!("the step size fell to {step_size:.3e} at time {time}{name}"))
         .help("the solution may grow without bound or have a singularity here; try another tolerance, or check the equation")
 }
 
 fn event_iteration(
-    compiled: &Compiled,
+    subject: Subject<'_>,
     time: f64,
     iterations: u32,
     oscillating: &[Oscillation],
 ) -> Diagnostic {
     let site = oscillating
         .first()
-        .map(|o| compiled.info().slots[o.slot.index()].site);
-    let mut d = compiled.at(
+        .map(|o| subject.info.slots[o.slot.index()].site);
+    let mut d = subject.at(
         "event-iteration",
         site,
         format!(
@@ -317,7 +317,7 @@ fn event_iteration(
         let values: Vec<String> = o.values.iter().map(f64::to_string).collect();
         d = d.note(format!(
             "`{}` goes {}",
-            describe(compiled, o.slot),
+            describe(subject, o.slot),
             values.join(" → ")
         ));
     }

@@ -22,6 +22,7 @@
 mod disk;
 mod error;
 mod explain_failure;
+pub mod ode;
 mod run;
 mod workspace;
 

@@ -1,25 +1,40 @@
 //! Experiments and runs.
 
 use crate::error::{Diagnostics, Error};
-use crate::workspace::Compiled;
-use saltus_codegen::Execution;
+use crate::workspace::{Compiled, StageTimes};
+use rustc_hash::FxHashSet;
+use saltus_codegen::CompiledModel;
 use saltus_model::{Model, ModelInfo, Slot, Values, VariableKind};
-use saltus_results::{EventCounts, EventRecord, ResultTable, Seconds, Selection, Statistics};
+use saltus_results::{
+    Blocks, EventCounts, EventRecord, ResultTable, Seconds, Selection, Statistics,
+};
 use saltus_sim::{
     Environment, NoteRecord, Options, OutputGrid, RowKind, RunStatistics, RunSummary, SolverName,
 };
-use saltus_syntax::Diagnostic;
+use saltus_syntax::{Diagnostic, SourceMap};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+/// What messages about a model need: its names, and the sources they come from.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'m> {
+    pub(crate) info: &'m ModelInfo,
+    pub(crate) sources: &'m SourceMap,
+}
+
 /// Settings of one run. Starts from the model's experiment annotation.
-pub struct Experiment<'m> {
-    compiled: &'m Compiled,
+pub struct Experiment<'m, M: Model = CompiledModel> {
+    model: &'m M,
+    sources: Arc<SourceMap>,
+    times: StageTimes,
+    /// Blocks that the compiler counted.
+    blocks: Option<Blocks>,
+    structural: &'m [(String, &'static str)],
     options: Options,
     sets: Vec<(String, f64)>,
     selection: Selection,
     cancel: Option<&'m AtomicBool>,
-    execution: Execution,
 }
 
 /// A finished run, or what there is of one that failed.
@@ -68,14 +83,29 @@ impl Run {
 
 impl<'m> Experiment<'m> {
     pub(crate) fn new(compiled: &'m Compiled) -> Self {
-        let options = Options::from(compiled.info().experiment);
         Experiment {
-            compiled,
-            options,
+            sources: compiled.sources.clone(),
+            times: compiled.times,
+            blocks: Some(compiled.blocks),
+            structural: &compiled.structural,
+            ..Experiment::of(&compiled.model)
+        }
+    }
+}
+
+impl<'m, M: Model> Experiment<'m, M> {
+    /// Of a model without a text.
+    pub(crate) fn of(model: &'m M) -> Self {
+        Experiment {
+            model,
+            sources: Arc::new(SourceMap::default()),
+            times: StageTimes::default(),
+            blocks: None,
+            structural: &[],
+            options: Options::from(model.info().experiment),
             sets: Vec::new(),
             selection: Selection::Visible,
             cancel: None,
-            execution: Execution::default(),
         }
     }
 
@@ -111,7 +141,7 @@ impl<'m> Experiment<'m> {
         self
     }
 
-    /// `auto`, `dopri5` or `radau`.
+    /// `auto`, `dopri5`, `radau` or `bdf`.
     pub fn solver(mut self, name: &str) -> Result<Self, Error> {
         let Some(solver) = SolverName::from_name(name) else {
             let known: Vec<&str> = SolverName::ALL.iter().map(|s| s.as_str()).collect();
@@ -147,15 +177,16 @@ impl<'m> Experiment<'m> {
         self
     }
 
-    /// Interpreted, compiled to machine code, or compiled when it pays (the default). Results do not depend on it.
-    pub fn execution(mut self, execution: Execution) -> Self {
-        self.execution = execution;
-        self
-    }
-
     /// Runs the model.
     pub fn simulate(mut self) -> Result<Run, Error> {
-        let info = self.compiled.info();
+        let info = self.model.info();
+        let mut names = FxHashSet::default();
+        if let Some(twice) = info.variables.iter().find(|v| !names.insert(&v.name)) {
+            return Err(Error::Usage(format!(
+                "the model has two variables named `{}`",
+                twice.name
+            )));
+        }
         for (name, value) in &self.sets {
             self.options
                 .overrides
@@ -167,15 +198,19 @@ impl<'m> Experiment<'m> {
             clock: Some(&clock),
             cancel: self.cancel,
         };
-        let model = self.compiled.model.clone();
-        let mut instance = model.with_execution(self.execution).instantiate();
+        let sources = self.sources.clone();
+        let subject = Subject {
+            info,
+            sources: &sources,
+        };
+        let mut instance = self.model.instantiate();
         let mut collector = Collector {
             info,
             recorder: saltus_results::Recorder::new(info, &self.selection),
             events: Vec::new(),
             messages: Vec::new(),
             initialised: false,
-            compiled: self.compiled,
+            subject,
         };
         let result =
             saltus_sim::simulate(&mut instance, &self.options, &environment, &mut collector);
@@ -183,13 +218,13 @@ impl<'m> Experiment<'m> {
             Ok(summary) => Ok(self.finish(collector, summary)),
             Err(failure) => {
                 let diagnostic =
-                    crate::explain_failure::failure_diagnostic(self.compiled, &failure.error);
+                    crate::explain_failure::failure_diagnostic(subject, &failure.error);
                 let run = self.finish(collector, failure.summary);
                 let list = vec![diagnostic];
                 Err(Error::Run(
                     Diagnostics {
                         list,
-                        sources: self.compiled.sources.clone(),
+                        sources: self.sources.clone(),
                     },
                     Box::new(run),
                 ))
@@ -212,7 +247,7 @@ impl<'m> Experiment<'m> {
                 "the model has no variable `{name}`{hint}"
             )));
         };
-        if let Some((_, why)) = self.compiled.structural.iter().find(|(n, _)| n == name) {
+        if let Some((_, why)) = self.structural.iter().find(|(n, _)| n == name) {
             return Err(Error::Usage(format!(
                 "`{name}` cannot be set for a compiled model: {why}; set it before compiling"
             )));
@@ -245,7 +280,7 @@ impl<'m> Experiment<'m> {
             statistics,
             warnings: Diagnostics {
                 list: messages,
-                sources: self.compiled.sources.clone(),
+                sources: self.sources.clone(),
             },
             time_reached: summary.time_reached,
             terminated: summary.terminated.map(|(_, text)| text),
@@ -254,8 +289,8 @@ impl<'m> Experiment<'m> {
     }
 
     fn statistics(&self, run: &RunStatistics) -> Statistics {
-        let info = self.compiled.info();
-        let times = self.compiled.times;
+        let info = self.model.info();
+        let times = self.times;
         let seconds = Seconds {
             parse: times.parse,
             flatten: times.flatten,
@@ -278,7 +313,11 @@ impl<'m> Experiment<'m> {
             unknowns: info.n_unknowns,
             states: run.states,
             crossing_functions: run.crossing_functions,
-            blocks: self.compiled.blocks,
+            blocks: self.blocks.unwrap_or(Blocks {
+                linear: run.blocks_linear,
+                nonlinear: run.blocks_nonlinear,
+                largest: run.blocks_largest,
+            }),
             modes_structured: run.modes_structured as usize,
             solver: run.solver.to_owned(),
             steps: run.steps,
@@ -319,7 +358,7 @@ struct Collector<'m> {
     events: Vec<EventRecord>,
     messages: Vec<Diagnostic>,
     initialised: bool,
-    compiled: &'m Compiled,
+    subject: Subject<'m>,
 }
 
 impl Collector<'_> {
@@ -393,7 +432,7 @@ impl saltus_sim::Recorder for Collector<'_> {
 
     fn message(&mut self, time: f64, site: saltus_model::Site, text: &str) {
         let message = format!("at time {time}: {text}");
-        let diagnostic = match self.compiled.span_of(site) {
+        let diagnostic = match self.subject.span_of(site) {
             Some(span) => Diagnostic::warning("model-message", span, message),
             None => {
                 let mut d = Diagnostic::placeless("model-message", message);

@@ -3,7 +3,7 @@
 use crate::disk::{Disk, RunFiles};
 use crate::error::{Diagnostics, Error};
 use crate::run::Experiment;
-use saltus_codegen::CompiledModel;
+use saltus_codegen::{CompiledModel, Execution};
 use saltus_flatten::{ClassTree, FileArena, FlattenOptions};
 use saltus_ir::{FlatModel, Value};
 use saltus_model::{Model, ModelInfo};
@@ -379,6 +379,11 @@ pub struct Compiled {
 impl Compiled {
     pub fn info(&self) -> &ModelInfo {
         self.model.info()
+    }
+
+    /// Interpreted, compiled to machine code, or compiled when it pays (the default). Results do not depend on it.
+    pub fn set_execution(&mut self, execution: Execution) {
+        self.model = self.model.clone().with_execution(execution);
     }
 
     /// The model behind the contract of `saltus-model`, for a simulator of one's own.

@@ -33,6 +33,7 @@ pub(crate) fn plot(args: PlotArgs) -> Outcome {
         width: args.width,
         height: args.height,
         events,
+        ..PlotOptions::default()
     };
     let svg = plot_over_time(&table, &args.variables, &options).map_err(Failure::command_line)?;
     files::write_file(&args.output, |out| out.write_all(svg.as_bytes()))?;

@@ -39,14 +39,19 @@ fn run(
     (problem.error(integrator.state()), integrator.statistics())
 }
 
-/// Errors at the end in units of the tolerance. The ring modulator's oscillation carries the phase error of every period to the end:
-/// RADAU5 loses the same three digits there.
-const ALLOWED: [f64; 6] = [10.0, 10.0, 10.0, 10.0, 10.0, 1000.0];
+/// Errors at the end in units of the tolerance. Every step keeps its own error below the tolerance, and what 400 to 2000 steps of a
+/// multistep method add up to is ten to a hundred of them. The ring modulator's oscillation carries the phase error of every
+/// period to the end: RADAU5 loses the same three digits there.
+const ALLOWED: [f64; 6] = [100.0, 100.0, 100.0, 100.0, 100.0, 1e4];
 
 #[test]
 fn end_values_are_those_published() {
-    for (solver, tolerance) in [(SolverName::Radau, 1e-7)] {
+    for (solver, tolerance) in [(SolverName::Radau, 1e-7), (SolverName::Bdf, 1e-7)] {
         for (problem, allowed) in STIFF.into_iter().zip(ALLOWED) {
+            let allowed = match solver {
+                SolverName::Bdf => allowed,
+                _ => 0.1 * allowed,
+            };
             let (error, statistics) = run(solver, problem, Tolerances::new(tolerance));
             assert!(
                 error < allowed * tolerance,

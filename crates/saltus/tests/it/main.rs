@@ -3,5 +3,6 @@
 mod errors;
 mod mdtest;
 mod models;
+mod ode;
 mod robust;
 mod spec;

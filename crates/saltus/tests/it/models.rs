@@ -107,7 +107,7 @@ fn check(folder: &Path) {
     let text = read("model.mo");
     let mut workspace = Workspace::new();
     workspace.add_source("model.mo", text.clone());
-    let compiled = workspace
+    let mut compiled = workspace
         .compile(&class_of(&text))
         .unwrap_or_else(|e| panic!("{e}"));
     let times = expect
@@ -115,14 +115,14 @@ fn check(folder: &Path) {
         .iter()
         .flat_map(|(_, points)| points.iter().map(|[time, _]| *time));
     let intervals = intervals_that_hit(expect.start_time, expect.stop_time, times);
-    let simulate = |execution| {
+    let mut simulate = |execution| {
+        compiled.set_execution(execution);
         compiled
             .experiment()
             .start_time(expect.start_time)
             .stop_time(expect.stop_time)
             .tolerance(expect.tolerance)
             .intervals(intervals)
-            .execution(execution)
             .simulate()
     };
     let interpreted = simulate(Execution::Interpreted);

@@ -1,7 +1,7 @@
-//! x' = f with crossings and jumps, from closures.
+//! x' = f(t, x), or F(t, x, x', y) = 0, with crossings and jumps, from closures.
 //!
 //! ```
-//! use saltus_testkit::{Crossing, OdeProblem};
+//! use saltus_model::ode::{Crossing, OdeProblem};
 //! let ball = OdeProblem::new("ball", &[("x", 1.0), ("v", 0.0)], |at, dx| {
 //!     dx[0] = at.x[1];
 //!     dx[1] = -9.81;
@@ -16,14 +16,21 @@
 //! # let _ = ball;
 //! ```
 
+use crate::calendar::Calendar;
 use crate::hand::{Code, HandModel, Layout};
-use saltus_model::{CodeId, CrossingClass, ScheduleKind, Section, Slot, SlotRole, Status, Values};
+use crate::{
+    BlockId, BlockInfo, CodeId, CrossingClass, ScheduleKind, Section, Slot, SlotRole, Status,
+    Values,
+};
+use std::cell::RefCell;
 
 /// A point at which closures are evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct At<'a> {
     pub t: f64,
     pub x: &'a [f64],
+    /// Algebraic unknowns of an implicit problem.
+    pub y: &'a [f64],
     /// Discrete variables.
     pub d: &'a [f64],
     /// Truth values of the relations as held by the event step, 0 or 1.
@@ -41,9 +48,21 @@ pub struct Jump<'a> {
     now: &'a [f64],
     pre: &'a [f64],
     tick: bool,
+    due: &'a [u32],
+    scheduled: &'a mut Vec<(f64, i32, u32)>,
 }
 
 impl Jump<'_> {
+    /// The tags of the calendar's entries for this instant, by priority and then in the order they were added. Empty in later passes of the event.
+    pub fn due(&self) -> &[u32] {
+        self.due
+    }
+
+    /// Asks for an event at a later time. Of equal times the higher priority comes first.
+    pub fn schedule(&mut self, time: f64, priority: i32, tag: u32) {
+        self.scheduled.push((time, priority, tag));
+    }
+
     pub fn became_true(&self, relation: usize) -> bool {
         self.now[relation] > self.pre[relation]
     }
@@ -130,15 +149,53 @@ impl Sampling {
     }
 }
 
+/// The equations of an [`OdeProblem`].
+pub trait Equations: Clone {
+    /// dx = f(t, x); nothing for an implicit problem.
+    fn derivatives(&self, at: &At<'_>, dx: &mut [f64]);
+
+    /// out = F(t, x, dx, y); nothing for an explicit one.
+    fn residual(&self, at: &At<'_>, dx: &[f64], out: &mut [f64]);
+}
+
+/// x' = f(t, x).
+#[derive(Clone, Debug)]
+pub struct Explicit<F>(F);
+
+impl<F: Fn(&At<'_>, &mut [f64]) + Clone> Equations for Explicit<F> {
+    #[inline]
+    fn derivatives(&self, at: &At<'_>, dx: &mut [f64]) {
+        (self.0)(at, dx);
+    }
+
+    fn residual(&self, _: &At<'_>, _: &[f64], _: &mut [f64]) {}
+}
+
+/// F(t, x, x', y) = 0.
+#[derive(Clone, Debug)]
+pub struct Implicit<F>(F);
+
+impl<F: Fn(&At<'_>, &[f64], &mut [f64]) + Clone> Equations for Implicit<F> {
+    fn derivatives(&self, _: &At<'_>, _: &mut [f64]) {}
+
+    #[inline]
+    fn residual(&self, at: &At<'_>, dx: &[f64], out: &mut [f64]) {
+        (self.0)(at, dx, out);
+    }
+}
+
 /// A problem being described; `F` gives derivatives, `G` crossing functions, `R` jumps.
 #[derive(Clone, Debug)]
 pub struct OdeProblem<F, G, R> {
     name: String,
     states: Vec<(String, f64)>,
+    /// Unknowns beside the derivatives, with guesses; `None`: the problem is explicit.
+    algebraic: Option<Vec<(String, f64)>>,
     discrete: Vec<(String, f64)>,
     discrete_feeds: bool,
     relations: Vec<Crossing>,
     sampling: Option<Sampling>,
+    entries: Vec<(f64, i32, u32)>,
     pattern: Option<Vec<Vec<u32>>>,
     f: F,
     g: G,
@@ -150,18 +207,53 @@ pub type NoCrossings = fn(&At<'_>, &mut [f64]);
 /// No jumps.
 pub type NoJumps = fn(&mut Jump<'_>);
 
-impl<F: Fn(&At<'_>, &mut [f64])> OdeProblem<F, NoCrossings, NoJumps> {
-    pub fn new(name: &str, states: &[(&str, f64)], f: F) -> OdeProblem<F, NoCrossings, NoJumps> {
+impl<F: Fn(&At<'_>, &mut [f64]) + Clone> OdeProblem<Explicit<F>, NoCrossings, NoJumps> {
+    /// x' = f(t, x): `f` writes the derivatives of the states.
+    pub fn new(name: &str, states: &[(&str, f64)], f: F) -> Self {
+        OdeProblem::with_equations(name, states, None, Explicit(f))
+    }
+}
+
+impl<F: Fn(&At<'_>, &[f64], &mut [f64]) + Clone> OdeProblem<Implicit<F>, NoCrossings, NoJumps> {
+    /// F(t, x, x', y) = 0 of index 1: `f(at, dx, out)` writes as many residuals as there are states and algebraic unknowns, which
+    /// are given with guesses. At the start x is given; x' and y follow.
+    ///
+    /// ```
+    /// use saltus_model::ode::OdeProblem;
+    /// // C u' = i, 0 = u + R i - 5
+    /// let rc = OdeProblem::implicit("rc", &[("u", 0.0)], &[("i", 0.0)], |at, dx, out| {
+    ///     out[0] = 1e-3 * dx[0] - at.y[0];
+    ///     out[1] = at.x[0] + 100.0 * at.y[0] - 5.0;
+    /// })
+    /// .build();
+    /// # let _ = rc;
+    /// ```
+    pub fn implicit(name: &str, states: &[(&str, f64)], algebraic: &[(&str, f64)], f: F) -> Self {
+        OdeProblem::with_equations(name, states, Some(owned(algebraic)), Implicit(f))
+    }
+}
+
+fn owned(variables: &[(&str, f64)]) -> Vec<(String, f64)> {
+    let own = |(name, start): &(&str, f64)| ((*name).to_owned(), *start);
+    variables.iter().map(own).collect()
+}
+
+impl<F: Equations> OdeProblem<F, NoCrossings, NoJumps> {
+    fn with_equations(
+        name: &str,
+        states: &[(&str, f64)],
+        algebraic: Option<Vec<(String, f64)>>,
+        f: F,
+    ) -> Self {
         OdeProblem {
             name: name.to_owned(),
-            states: states
-                .iter()
-                .map(|(name, start)| ((*name).to_owned(), *start))
-                .collect(),
+            states: owned(states),
+            algebraic,
             discrete: Vec::new(),
             discrete_feeds: true,
             relations: Vec::new(),
             sampling: None,
+            entries: Vec::new(),
             pattern: None,
             f,
             g: |_, _| {},
@@ -172,10 +264,7 @@ impl<F: Fn(&At<'_>, &mut [f64])> OdeProblem<F, NoCrossings, NoJumps> {
 
 impl<F, G, R> OdeProblem<F, G, R> {
     pub fn discrete(mut self, variables: &[(&str, f64)]) -> Self {
-        self.discrete = variables
-            .iter()
-            .map(|(name, start)| ((*name).to_owned(), *start))
-            .collect();
+        self.discrete = owned(variables);
         self
     }
 
@@ -193,10 +282,12 @@ impl<F, G, R> OdeProblem<F, G, R> {
         OdeProblem {
             name: self.name,
             states: self.states,
+            algebraic: self.algebraic,
             discrete: self.discrete,
             discrete_feeds: self.discrete_feeds,
             relations: relations.to_vec(),
             sampling: self.sampling,
+            entries: self.entries,
             pattern: self.pattern,
             f: self.f,
             g,
@@ -204,20 +295,28 @@ impl<F, G, R> OdeProblem<F, G, R> {
         }
     }
 
-    /// Called in each pass of the event iteration in which a relation changed or a sample is due.
+    /// Called in each pass of the event iteration in which a relation changed, a sample or an entry of the calendar is due.
     pub fn on_event<Q: Fn(&mut Jump<'_>)>(self, r: Q) -> OdeProblem<F, G, Q> {
         OdeProblem {
             name: self.name,
             states: self.states,
+            algebraic: self.algebraic,
             discrete: self.discrete,
             discrete_feeds: self.discrete_feeds,
             relations: self.relations,
             sampling: self.sampling,
+            entries: self.entries,
             pattern: self.pattern,
             f: self.f,
             g: self.g,
             r,
         }
+    }
+
+    /// An entry of the calendar: an event at `time`, of which [`Jump::due`] gives the tag.
+    pub fn schedule(mut self, time: f64, tag: u32) -> Self {
+        self.entries.push((time, 0, tag));
+        self
     }
 
     pub fn sample(mut self, start: f64, interval: f64) -> Self {
@@ -234,7 +333,7 @@ impl<F, G, R> OdeProblem<F, G, R> {
 
 impl<F, G, R> OdeProblem<F, G, R>
 where
-    F: Fn(&At<'_>, &mut [f64]) + Clone,
+    F: Equations,
     G: Fn(&At<'_>, &mut [f64]) + Clone,
     R: Fn(&mut Jump<'_>) + Clone,
 {
@@ -250,6 +349,9 @@ where
         for ((name, _), value) in self.states.iter().zip(states) {
             let derivative = layout.slot(&format!("der({name})"), SlotRole::Derivative, 0.0);
             layout.add_state(value, derivative);
+        }
+        for (name, guess) in self.algebraic.iter().flatten() {
+            layout.slot(name, SlotRole::Algebraic, *guess);
         }
         for (name, start) in &self.discrete {
             let slot = layout.slot(name, SlotRole::Discrete, *start);
@@ -271,17 +373,44 @@ where
         let flag = layout.slot("tick", SlotRole::Auxiliary, 0.0);
         layout.does_not_feed(flag);
         layout.scratch(self.relations.len());
-        layout.schedule(ScheduleKind::Derivatives, &[Section::Explicit(DERIVATIVES)]);
-        layout.schedule(ScheduleKind::Event, &[Section::Explicit(EVENT)]);
-        layout.schedule(ScheduleKind::Initial, &[Section::Explicit(INITIAL)]);
+        let n_algebraic = self.algebraic.as_ref().map_or(0, Vec::len);
+        let (derivatives, event, initial) = (
+            Section::Explicit(DERIVATIVES),
+            Section::Explicit(EVENT),
+            Section::Explicit(INITIAL),
+        );
+        if self.algebraic.is_some() {
+            let unknowns: Vec<Slot> = (1 + n..1 + 2 * n + n_algebraic)
+                .map(|i| Slot(i as u32))
+                .collect();
+            let sites = (0..unknowns.len()).map(|i| layout.site(&format!("residual {i}")));
+            let residual_sites = sites.collect();
+            let solve = Section::Nonlinear(layout.block(BlockInfo {
+                determines: unknowns.clone(),
+                unknowns,
+                discrete: Vec::new(),
+                linear: false,
+                residual_sites,
+            }));
+            layout.schedule(ScheduleKind::Derivatives, &[solve]);
+            layout.schedule(ScheduleKind::Event, &[solve, event]);
+            layout.schedule(ScheduleKind::Initial, &[solve, initial]);
+        } else {
+            layout.schedule(ScheduleKind::Derivatives, &[derivatives]);
+            layout.schedule(ScheduleKind::Event, &[event]);
+            layout.schedule(ScheduleKind::Initial, &[initial]);
+        }
         if let Some(pattern) = self.pattern {
             layout.pattern(pattern);
         }
         let code = OdeCode {
             n,
+            n_algebraic,
             n_discrete: self.discrete.len(),
             relations: self.relations,
             sampling: self.sampling,
+            entries: self.entries,
+            calendar: RefCell::default(),
             flag,
             f: self.f,
             g: self.g,
@@ -295,17 +424,42 @@ const DERIVATIVES: CodeId = CodeId(0);
 const EVENT: CodeId = CodeId(1);
 const INITIAL: CodeId = CodeId(2);
 
-/// The code of an [`OdeProblem`]. Slots: time, states, derivatives, discrete variables, relations, sample flag, work space.
+/// The entries of one run and what is due now.
+#[derive(Clone, Debug, Default)]
+struct Agenda {
+    calendar: Calendar<u32>,
+    due: Vec<u32>,
+    scheduled: Vec<(f64, i32, u32)>,
+}
+
+/// The code of an [`OdeProblem`]. Slots: time, states, derivatives, algebraic unknowns, discrete variables, relations, sample flag, work space.
 #[derive(Clone, Debug)]
 pub struct OdeCode<F, G, R> {
     n: usize,
+    n_algebraic: usize,
     n_discrete: usize,
     relations: Vec<Crossing>,
     sampling: Option<Sampling>,
+    entries: Vec<(f64, i32, u32)>,
+    /// Events add entries, and the contract gives them the code as shared.
+    calendar: RefCell<Agenda>,
     flag: Slot,
     f: F,
     g: G,
     r: R,
+}
+
+impl Parts<'_> {
+    #[inline]
+    fn at(&self) -> At<'_> {
+        At {
+            t: self.t,
+            x: self.x,
+            y: self.y,
+            d: self.d,
+            holds: self.holds,
+        }
+    }
 }
 
 /// The parts of a value array.
@@ -313,6 +467,7 @@ struct Parts<'a> {
     t: f64,
     x: &'a mut [f64],
     dx: &'a mut [f64],
+    y: &'a mut [f64],
     d: &'a mut [f64],
     holds: &'a mut [f64],
     /// Values of the crossing functions in an event.
@@ -321,7 +476,7 @@ struct Parts<'a> {
 
 impl<F, G, R> OdeCode<F, G, R>
 where
-    F: Fn(&At<'_>, &mut [f64]),
+    F: Equations,
     G: Fn(&At<'_>, &mut [f64]),
     R: Fn(&mut Jump<'_>),
 {
@@ -330,6 +485,7 @@ where
         let (time, rest) = v.split_at_mut(1);
         let (x, rest) = rest.split_at_mut(self.n);
         let (dx, rest) = rest.split_at_mut(self.n);
+        let (y, rest) = rest.split_at_mut(self.n_algebraic);
         let (d, rest) = rest.split_at_mut(self.n_discrete);
         let (holds, rest) = rest.split_at_mut(self.relations.len());
         let (_flag, rest) = rest.split_at_mut(1);
@@ -338,6 +494,7 @@ where
             t: time[0],
             x,
             dx,
+            y,
             d,
             holds,
             r,
@@ -347,28 +504,26 @@ where
     #[inline]
     fn derivatives(&self, values: &mut Values) {
         let p = self.parts(&mut values.v);
-        (self.f)(
-            &At {
-                t: p.t,
-                x: p.x,
-                d: p.d,
-                holds: p.holds,
-            },
-            p.dx,
-        );
+        let at = At {
+            t: p.t,
+            x: p.x,
+            y: p.y,
+            d: p.d,
+            holds: p.holds,
+        };
+        self.f.derivatives(&at, p.dx);
     }
 
     fn relations(&self, values: &mut Values) {
         let p = self.parts(&mut values.v);
-        (self.g)(
-            &At {
-                t: p.t,
-                x: p.x,
-                d: p.d,
-                holds: p.holds,
-            },
-            p.r,
-        );
+        let at = At {
+            t: p.t,
+            x: p.x,
+            y: p.y,
+            d: p.d,
+            holds: p.holds,
+        };
+        (self.g)(&at, p.r);
         for ((holds, crossing), r) in p.holds.iter_mut().zip(&self.relations).zip(p.r) {
             let truth = if *r == 0.0 {
                 crossing.closed
@@ -379,6 +534,11 @@ where
         }
     }
 
+    fn is_tick(&self, t: f64) -> bool {
+        self.sampling
+            .is_some_and(|sampling| t >= sampling.start && sampling.at(sampling.index(t)) == t)
+    }
+
     fn event(&self, values: &mut Values) {
         self.relations(values);
         let tick = values.get(self.flag) > values.pre[self.flag.index()];
@@ -387,14 +547,20 @@ where
         let q = self.parts(pre);
         if tick || p.holds != q.holds {
             p.d.copy_from_slice(q.d);
+            let agenda = &mut *self.calendar.borrow_mut();
             (self.r)(&mut Jump {
                 t: p.t,
                 x: p.x,
                 d: p.d,
                 now: p.holds,
                 pre: q.holds,
-                tick,
+                tick: tick && self.is_tick(p.t),
+                due: if tick { &agenda.due } else { &[] },
+                scheduled: &mut agenda.scheduled,
             });
+            for (time, priority, tag) in agenda.scheduled.drain(..) {
+                agenda.calendar.add(time, priority, tag);
+            }
             // A pass begins with equal states in `v` and `pre`; new ones take effect at its end.
             for (i, (x, old)) in p.x.iter_mut().zip(q.x).enumerate() {
                 if *x != *old {
@@ -409,7 +575,7 @@ where
 
 impl<F, G, R> Code for OdeCode<F, G, R>
 where
-    F: Fn(&At<'_>, &mut [f64]),
+    F: Equations,
     G: Fn(&At<'_>, &mut [f64]),
     R: Fn(&mut Jump<'_>),
 {
@@ -426,22 +592,29 @@ where
         Ok(())
     }
 
+    fn residual(&self, _: BlockId, values: &mut Values, residual: &mut [f64]) -> Status {
+        let p = self.parts(&mut values.v);
+        self.f.residual(&p.at(), p.dx, residual);
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        let agenda = self.calendar.get_mut();
+        agenda.calendar.clear();
+        agenda.due.clear();
+        for &(time, priority, tag) in &self.entries {
+            agenda.calendar.add(time, priority, tag);
+        }
+    }
+
     fn crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {
         let p = self.parts(&mut values.v);
-        (self.g)(
-            &At {
-                t: p.t,
-                x: p.x,
-                d: p.d,
-                holds: p.holds,
-            },
-            out,
-        );
+        (self.g)(&p.at(), out);
         Ok(())
     }
 
     fn next_time_event(&self, values: &Values) -> f64 {
-        match self.sampling {
+        let tick = match self.sampling {
             None => f64::INFINITY,
             Some(sampling) if values.time() < sampling.start => sampling.start,
             Some(sampling) => {
@@ -452,14 +625,18 @@ where
                     sampling.at(sampling.index(values.time()) + 2.0)
                 }
             }
-        }
+        };
+        tick.min(self.calendar.borrow().calendar.next_time())
     }
 
     fn set_time_flags(&self, values: &mut Values) -> bool {
-        let due = self.sampling.is_some_and(|sampling| {
-            let t = values.time();
-            t >= sampling.start && sampling.at(sampling.index(t)) == t
-        });
+        let t = values.time();
+        let agenda = &mut *self.calendar.borrow_mut();
+        agenda.due.clear();
+        while let Some(tag) = agenda.calendar.take_due(t) {
+            agenda.due.push(tag);
+        }
+        let due = self.is_tick(t) || !agenda.due.is_empty();
         values.set(self.flag, f64::from(u8::from(due)));
         due
     }

@@ -2,7 +2,7 @@
 //!
 //! The types are generic over the code, so the solver's inner loop is monomorphised: no dynamic call.
 
-use saltus_model::{
+use crate::{
     BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, Experiment, Fault, InitialNote,
     Instance, Model, ModelInfo, ScheduleKind, Section, Site, SiteInfo, Slot, SlotInfo, SlotRole,
     StateSlots, Status, StepPoint, System, ValueType, Values, VariableInfo, VariableKind,
@@ -32,6 +32,9 @@ pub trait Code {
     fn crossings(&self, _values: &mut Values, _out: &mut [f64]) -> Status {
         Ok(())
     }
+
+    /// A run begins.
+    fn begin(&mut self) {}
 
     fn next_time_event(&self, _values: &Values) -> f64 {
         f64::INFINITY
@@ -100,19 +103,22 @@ impl Layout {
             nominal: 1.0,
             site,
         });
-        self.info.variables.push(VariableInfo {
-            name: name.to_owned(),
-            description: String::new(),
-            unit: String::new(),
-            display_unit: String::new(),
-            ty: ValueType::Real,
-            kind,
-            slot,
-            negated: false,
-            hidden: matches!(role, SlotRole::Relation | SlotRole::Auxiliary),
-            settable: role == SlotRole::Parameter || role == SlotRole::State,
-            site,
-        });
+        // Results have time without being told.
+        if role != SlotRole::Time {
+            self.info.variables.push(VariableInfo {
+                name: name.to_owned(),
+                description: String::new(),
+                unit: String::new(),
+                display_unit: String::new(),
+                ty: ValueType::Real,
+                kind,
+                slot,
+                negated: false,
+                hidden: matches!(role, SlotRole::Relation | SlotRole::Auxiliary),
+                settable: role == SlotRole::Parameter || role == SlotRole::State,
+                site,
+            });
+        }
         self.start.push(start);
         let changes = matches!(
             role,
@@ -272,6 +278,7 @@ impl<C: Code> Instance for HandInstance<C> {
     }
 
     fn bind(&mut self, time_start: f64, overrides: &[(Slot, f64)]) -> Result<Values, Fault> {
+        self.system.code.begin();
         let layout = &self.system.layout;
         let mut values = Values::new(layout.start.len() + layout.n_scratch);
         values.v[..layout.start.len()].copy_from_slice(&layout.start);
