@@ -2,6 +2,7 @@
 
 mod bits;
 mod msl;
+mod work_precision;
 
 use std::process::ExitCode;
 
@@ -20,12 +21,15 @@ enum Task {
     Msl(msl::Options),
     /// Whether interpreter and machine code give the same results
     Bits(bits::Options),
+    /// Work against precision of the integrators on problems with known end values
+    WorkPrecision(work_precision::Options),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Msl(options) => msl::run(&options),
         Task::Bits(options) => bits::run(&options),
+        Task::WorkPrecision(options) => work_precision::run_all(&options),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -12,7 +12,7 @@ use crate::point::{Mode, gather, gather_derivatives, scatter};
 use saltus_model::{Instance, ScheduleKind, Slot, System, Values};
 use saltus_solve::roots::Change;
 use saltus_solve::scale::{CONFIRM_ULPS, RESTART_ULPS};
-use saltus_solve::{Accuracy, Guess, SolveError, Tolerances};
+use saltus_solve::{Accuracy, Discontinuity, Guess, SolveError, Tolerances};
 
 /// Work space of [`settle`], kept between events.
 #[derive(Debug, Default)]
@@ -156,16 +156,21 @@ fn trial<S: System>(
     Ok(false)
 }
 
-/// True if the motion after the event is not the continuation of the motion before: a state was reinitialised, or a slot that
-/// the derivatives read has changed.
-pub(crate) fn must_restart<S: System>(
+/// What the event did to the motion: `None` if it goes on as before, otherwise whether only states were reinitialised or a slot
+/// that the derivatives read has changed as well.
+pub(crate) fn motion_change<S: System>(
     system: &S,
     reinitialised: &[Slot],
     before: &[f64],
     values: &Values,
-) -> bool {
-    !reinitialised.is_empty()
-        || system.discrete_slots().iter().any(|slot| {
-            before[slot.index()] != values.get(*slot) && system.feeds_derivatives(*slot)
-        })
+) -> Option<Discontinuity> {
+    let dynamics = system
+        .discrete_slots()
+        .iter()
+        .any(|slot| before[slot.index()] != values.get(*slot) && system.feeds_derivatives(*slot));
+    if dynamics {
+        Some(Discontinuity::Dynamics)
+    } else {
+        (!reinitialised.is_empty()).then_some(Discontinuity::States)
+    }
 }

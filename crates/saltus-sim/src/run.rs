@@ -11,14 +11,14 @@ use crate::calendar::Grid;
 use crate::error::{Phase, RunFailure, SimError};
 use crate::event_step::{EventStep, TimeFlags, event_step};
 use crate::init::{initialise, set_flag};
-use crate::options::{Environment, Options};
+use crate::options::{Environment, OptionError, Options};
 use crate::point::{
     Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all, gather, scatter,
 };
 use crate::record::{
     Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
 };
-use crate::restart::{Settling, must_restart, settle};
+use crate::restart::{Settling, motion_change, settle};
 use crate::watch::Watch;
 use saltus_model::{CrossingInfo, Fault, Instance, Site, StepPoint, System, Values};
 use saltus_solve::roots::Change;
@@ -26,8 +26,8 @@ use saltus_solve::scale::{
     CROSSING_NOISE_REL, DENSE_EVENTS_ULPS, nominal_magnitude, time_resolution,
 };
 use saltus_solve::{
-    Accuracy, Guess, Integrator, Isolation, Located, SolveError, StepError, StepLimits, Tolerances,
-    first_crossing,
+    Accuracy, Discontinuity, Guess, Integrator, Isolation, Located, SolveError, StepError,
+    StepLimits, Tolerances, first_crossing,
 };
 use std::sync::atomic::Ordering;
 
@@ -239,7 +239,7 @@ impl<'a, I: Instance> Run<'a, I> {
         if t >= self.options.stop_time {
             return Ok(State::AtEvent(Occasion::Terminal));
         }
-        self.begin_segment()?;
+        self.begin_segment(Discontinuity::Dynamics)?;
         Ok(State::Continuous)
     }
 
@@ -346,27 +346,33 @@ impl<'a, I: Instance> Run<'a, I> {
     }
 
     fn step_error(&self, error: StepError) -> SimError {
+        let states = self.instance.system(&self.values).states();
+        let named = |error: SolveError| match error {
+            SolveError::NonFiniteDerivative { state } => SolveError::NonFinite {
+                slot: states[state].derivative,
+            },
+            other => other,
+        };
         match error {
+            StepError::Tolerances(tolerances) => {
+                SimError::Options(OptionError::Tolerance(tolerances.rel))
+            }
             StepError::Fatal { time, error } => SimError::Evaluation {
                 time,
                 phase: Phase::Continuous,
-                error: *error,
+                error: named(*error),
             },
             StepError::TooSmall {
                 time,
                 step_size,
                 state,
                 cause,
-            } => {
-                let states = self.instance.system(&self.values).states();
-                let state = state.map(|index| states[index].value);
-                SimError::StepTooSmall {
-                    time,
-                    step_size,
-                    state,
-                    cause,
-                }
-            }
+            } => SimError::StepTooSmall {
+                time,
+                step_size,
+                state: state.map(|index| states[index].value),
+                cause: cause.map(|error| Box::new(named(*error))),
+            },
         }
     }
 
@@ -607,7 +613,7 @@ impl<'a, I: Instance> Run<'a, I> {
         let alone = t - self.last_event > DENSE_EVENTS_ULPS * resolution;
         self.last_event = t;
         let moved = alone
-            && self.motion_changed()
+            && self.motion_change().is_some()
             && settle(
                 self.instance,
                 &mut self.mode,
@@ -622,7 +628,12 @@ impl<'a, I: Instance> Run<'a, I> {
         self.row(RowKind::AfterEvent);
         self.cursor = t;
 
-        let restart = moved || self.motion_changed();
+        let change = if moved {
+            Some(Discontinuity::Dynamics)
+        } else {
+            self.motion_change()
+        };
+        let restart = change.is_some();
         let statistics = &mut self.summary.statistics;
         statistics.restarts += u64::from(restart);
         match kind {
@@ -656,8 +667,8 @@ impl<'a, I: Instance> Run<'a, I> {
         if t >= self.options.stop_time {
             return Ok(State::AtEvent(Occasion::Terminal));
         }
-        if restart {
-            self.begin_segment()?;
+        if let Some(change) = change {
+            self.begin_segment(change)?;
         }
         Ok(State::Continuous)
     }
@@ -682,10 +693,12 @@ impl<'a, I: Instance> Run<'a, I> {
         )
     }
 
-    fn motion_changed(&self) -> bool {
+    fn motion_change(&self) -> Option<Discontinuity> {
+        if self.mode_changed() {
+            return Some(Discontinuity::Dynamics);
+        }
         let system = self.instance.system(&self.values);
-        let reinitialised = &self.step.reinitialised;
-        self.mode_changed() || must_restart(system, reinitialised, &self.before, &self.values)
+        motion_change(system, &self.step.reinitialised, &self.before, &self.values)
     }
 
     /// For each crossing the sign that its function takes by the event.
@@ -780,7 +793,7 @@ impl<'a, I: Instance> Run<'a, I> {
     }
 
     /// Starts the integrator at the present point.
-    fn begin_segment(&mut self) -> Result<(), SimError> {
+    fn begin_segment(&mut self, change: Discontinuity) -> Result<(), SimError> {
         let t = self.values.time();
         let limits = self.limits();
         let system = self.instance.system(&self.values);
@@ -798,7 +811,9 @@ impl<'a, I: Instance> Run<'a, I> {
             values: &mut self.values,
             relations,
         };
-        let result = self.integrator.begin(&mut problem, t, &self.x, limits);
+        let result = self
+            .integrator
+            .begin_after(&mut problem, t, &self.x, limits, change);
         result.map_err(|error| self.step_error(error))
     }
 

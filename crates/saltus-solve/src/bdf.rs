@@ -17,12 +17,11 @@
 //! The interpolant over the step is the polynomial through x_{n+1}, …, x_{n+1-k}: it is continuous from step to step. F_x and F_x'
 //! are evaluated at the predicted point and kept apart: a new α costs a factorisation, not a Jacobian.
 
+use crate::control::{ATTEMPTS_MAX, SHRINK_ON_FAULT, initial_step_size, step_size_min, trial_step};
 use crate::error::SolveError;
-use crate::integrator::{
-    ATTEMPTS_MAX, IntegratorStatistics, Problem, SHRINK_ON_FAULT, StepError, StepLimits,
-    initial_step_size, step_size_min, trial_step,
-};
+use crate::integrator::{IntegratorStatistics, Problem, StepError, StepLimits};
 use crate::jacobian::{IterationMatrix, Jacobian};
+use crate::one_step::Discontinuity;
 use crate::scale::{EPS, Tolerances, nominal_magnitude, rms};
 
 const ORDER_MAX: usize = 5;
@@ -196,12 +195,13 @@ impl Bdf {
     }
 
     /// Begins at order 1. The first step size comes from Hairer's estimate; after a discontinuity it is at most the last one.
-    pub fn begin<P: Problem>(
+    pub fn begin<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
         t: f64,
         x: &[f64],
         limits: StepLimits,
+        _: Discontinuity,
     ) -> Result<(), StepError> {
         self.phi[0].copy_from_slice(x);
         self.x_old.copy_from_slice(x);
@@ -259,7 +259,7 @@ impl Bdf {
         self.alpha_factored = None;
     }
 
-    pub fn step<P: Problem>(
+    pub fn step<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
         limits: StepLimits,
@@ -392,7 +392,7 @@ impl Bdf {
     // --- Newton -----------------------------------------------------------------------------------------------------
 
     /// Solves for the correction. `false`: no convergence with a matrix made at this very point.
-    fn correct<P: Problem>(
+    fn correct<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
         t_new: f64,
@@ -450,7 +450,7 @@ impl Bdf {
         self.alpha_factored.is_some()
     }
 
-    fn newton<P: Problem>(
+    fn newton<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
         t_new: f64,
@@ -630,6 +630,15 @@ impl Bdf {
     /// Plans the size of the next step.
     pub fn set_step_size(&mut self, step_size: f64) {
         self.step_size_next = step_size;
+    }
+
+    /// The derivative of the polynomial at the current point.
+    pub fn derivative(&self) -> &[f64] {
+        &self.dx
+    }
+
+    pub fn step_size_next(&self) -> f64 {
+        self.step_size_next
     }
 
     pub fn time(&self) -> f64 {

@@ -2,12 +2,12 @@
 //! of Hairer, Nørsett and Wanner (Solving ODEs I, II.5 and II.6). Step sizes by the PI controller of II.4 there (β = 0.04).
 //! Stiffness is detected by the estimate h·λ ≈ h‖k7 - k6‖/‖x7 - x6‖ against the stability boundary 3.25 (Solving ODEs II, IV.2).
 
+use crate::control::{Control, Law};
 use crate::error::SolveError;
-use crate::integrator::{
-    ATTEMPTS_MAX, IntegratorStatistics, Problem, SHRINK_ON_FAULT, StepError, StepLimits,
-    initial_step_size, step_size_min, trial_step,
-};
-use crate::scale::{Tolerances, nominal_magnitude, rms};
+use crate::explicit::{Stages, StiffnessDetector, dot};
+use crate::integrator::{IntegratorStatistics, Problem, SolverName};
+use crate::one_step::{Attempt, LastInterval, OneStep, OneStepMethod, Point, Trial};
+use crate::scale::Tolerances;
 
 const C: [f64; 6] = [0.0, 0.2, 0.3, 0.8, 8.0 / 9.0, 1.0];
 const A2: [f64; 1] = [0.2];
@@ -56,339 +56,110 @@ const D: [f64; 7] = [
     69997945.0 / 29380423.0,
 ];
 
-const SAFETY: f64 = 0.9;
-/// Stabilisation exponent of the PI controller.
-const BETA: f64 = 0.04;
-const SHRINK_MAX: f64 = 5.0;
-const GROWTH_MAX: f64 = 10.0;
 /// Boundary of the stability region on the negative real axis, as the source uses it.
 const STABILITY_BOUNDARY: f64 = 3.25;
-/// Steps at the boundary that make the problem stiff, and steps inside it that reset the count.
-const STIFF_STEPS: u32 = 15;
-const NONSTIFF_STEPS: u32 = 6;
+
+/// The integrator.
+pub type Dopri5 = OneStep<Dopri5Method>;
 
 #[derive(Debug)]
-pub struct Dopri5 {
-    tolerances: Tolerances,
-    nominal: Vec<f64>,
-    t: f64,
-    t_old: f64,
-    step_size_next: f64,
-    started: bool,
-    x: Vec<f64>,
-    x_new: Vec<f64>,
-    stage: Vec<f64>,
-    weights: Vec<f64>,
-    /// Stage derivatives k1..k7.
-    k: [Vec<f64>; 7],
-    /// Coefficients of the interpolant.
-    dense: [Vec<f64>; 5],
-    error_old: f64,
-    stiff_count: u32,
-    nonstiff_count: u32,
-    statistics: IntegratorStatistics,
+pub struct Dopri5Method {
+    stages: Stages<7>,
+    /// Coefficients of the interpolant, without the state at the start.
+    dense: Vec<[f64; 4]>,
+    stiffness: StiffnessDetector,
 }
 
-impl Dopri5 {
-    pub fn new(tolerances: Tolerances, nominal: &[f64]) -> Dopri5 {
-        let n = nominal.len();
-        let zeros = || vec![0.0; n];
-        Dopri5 {
-            tolerances,
-            nominal: nominal.iter().map(|v| nominal_magnitude(*v)).collect(),
-            t: 0.0,
-            t_old: 0.0,
-            step_size_next: 0.0,
-            started: false,
-            x: zeros(),
-            x_new: zeros(),
-            stage: zeros(),
-            weights: zeros(),
-            k: std::array::from_fn(|_| zeros()),
-            dense: std::array::from_fn(|_| zeros()),
-            error_old: 1e-4,
-            stiff_count: 0,
-            nonstiff_count: 0,
-            statistics: IntegratorStatistics::default(),
+impl OneStepMethod for Dopri5Method {
+    const NAME: SolverName = SolverName::Dopri5;
+    const CONTROL: Control = Control {
+        exponent: 0.2,
+        law: Law::ProportionalIntegral { beta: 0.04 },
+        safety: 0.9,
+        quotient_min: 0.1,
+        quotient_max: 5.0,
+        error_floor: 1e-4,
+    };
+    const ERROR_ORDER: f64 = 5.0;
+    const DEGREE: usize = 4;
+
+    fn new(n: usize, _: Tolerances) -> Dopri5Method {
+        Dopri5Method {
+            stages: Stages::new(n),
+            dense: vec![[0.0; 4]; n],
+            stiffness: StiffnessDetector::default(),
         }
     }
 
-    pub fn begin<P: Problem>(
+    fn attempt<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
-        t: f64,
-        x: &[f64],
-        limits: StepLimits,
-    ) -> Result<(), StepError> {
-        self.x.copy_from_slice(x);
-        self.t = t;
-        self.t_old = t;
-        let fatal = |error| StepError::Fatal {
-            time: t,
-            error: Box::new(error),
+        point: &Point,
+        trial: &mut Trial,
+        statistics: &mut IntegratorStatistics,
+    ) -> Result<Attempt, SolveError> {
+        let h = trial.h;
+        let stages = &mut self.stages;
+        stages.start(&point.dx);
+        let mut stage = |s: usize, t: f64, a: &[f64]| {
+            stages.evaluate(problem, (t, &point.x, h), s, a, statistics)
         };
-        problem
-            .derivatives(t, &self.x, &mut self.k[0])
-            .map_err(fatal)?;
-        self.statistics.rhs_evaluations += 2;
-        self.update_weights();
-        let last = self.started.then_some(self.step_size_next);
-        let [k1, k2, ..] = &mut self.k;
-        self.step_size_next = initial_step_size(
-            problem,
-            t,
-            &self.x,
-            k1,
-            &self.weights,
-            5.0,
-            limits,
-            last,
-            &mut self.stage,
-            k2,
-        )
-        .map_err(fatal)?;
-        self.started = true;
-        self.error_old = 1e-4;
-        Ok(())
-    }
-
-    pub fn step<P: Problem>(
-        &mut self,
-        problem: &mut P,
-        limits: StepLimits,
-    ) -> Result<(), StepError> {
-        let wanted = self.step_size_next;
-        let mut rejected = false;
-        let mut cause = None;
-        for _ in 0..ATTEMPTS_MAX {
-            let (t_new, landed) = trial_step(self.t, self.step_size_next, limits);
-            let h = t_new - self.t;
-            if h < step_size_min(self.t) && !landed || t_new <= self.t {
-                break;
-            }
-            match self.stages(problem, t_new, h) {
-                Ok(()) => {}
-                Err(error) if error.recoverable() => {
-                    cause = Some(Box::new(error));
-                    self.statistics.steps_rejected += 1;
-                    self.step_size_next = h * SHRINK_ON_FAULT;
-                    rejected = true;
-                    if self.step_size_next < step_size_min(self.t) {
-                        break;
-                    }
-                    continue;
-                }
-                Err(error) => {
-                    return Err(StepError::Fatal {
-                        time: self.t,
-                        error: Box::new(error),
-                    });
-                }
-            }
-            let error = self.error_norm(h);
-            let exponent = 0.2 - BETA * 0.75;
-            let raw = error.powf(exponent);
-            if error <= 1.0 {
-                let factor =
-                    (raw / self.error_old.powf(BETA) / SAFETY).clamp(1.0 / GROWTH_MAX, SHRINK_MAX);
-                self.error_old = error.max(1e-4);
-                let mut next = h / factor;
-                if rejected {
-                    next = next.min(h);
-                } else if h < wanted {
-                    // Cut short to land: the size that was wanted is still right.
-                    next = next.max(wanted);
-                }
-                self.accept(t_new, h);
-                self.step_size_next = next;
-                return Ok(());
-            }
-            rejected = true;
-            cause = None;
-            self.statistics.steps_rejected += 1;
-            let factor = if error.is_finite() {
-                (raw / SAFETY).min(SHRINK_MAX)
-            } else {
-                1.0 / SHRINK_ON_FAULT
-            };
-            self.step_size_next = h / factor;
+        stage(1, point.t + C[1] * h, &A2)?;
+        stage(2, point.t + C[2] * h, &A3)?;
+        stage(3, point.t + C[3] * h, &A4)?;
+        stage(4, point.t + C[4] * h, &A5)?;
+        stage(5, trial.t_new, &A6)?;
+        stages.advance(&point.x, h, &B, &mut trial.x);
+        stages.evaluate_end(problem, 6, trial, statistics)?;
+        let n = point.x.len();
+        let mut sum = 0.0;
+        for i in 0..n {
+            let error = h * dot(&E, &stages.k[i]);
+            trial.error[i] = error;
+            let scaled = error / point.weight_over(i, trial.x[i]);
+            sum += scaled * scaled;
         }
-        Err(StepError::TooSmall {
-            time: self.t,
-            step_size: self.step_size_next,
-            state: self.worst_state(),
-            cause,
+        Ok(Attempt::Computed {
+            error: (sum / n.max(1) as f64).sqrt(),
+            effort: 1.0,
         })
     }
 
-    /// Stage derivatives, the new state in `x_new` and its derivative in k7.
-    fn stages<P: Problem>(
+    fn complete<P: Problem + ?Sized>(
         &mut self,
-        problem: &mut P,
-        t_new: f64,
-        h: f64,
+        _: &mut P,
+        point: &Point,
+        trial: &mut Trial,
+        _: &mut IntegratorStatistics,
     ) -> Result<(), SolveError> {
-        let coefficients: [&[f64]; 5] = [&A2, &A3, &A4, &A5, &A6];
-        for (s, a) in coefficients.into_iter().enumerate() {
-            let stage = s + 1;
-            let (done, rest) = self.k.split_at_mut(stage);
-            for i in 0..self.x.len() {
-                let mut sum = 0.0;
-                for (a, k) in a.iter().zip(done.iter()) {
-                    sum += a * k[i];
-                }
-                self.stage[i] = self.x[i] + h * sum;
-            }
-            let t = if stage == 5 {
-                t_new
-            } else {
-                self.t + C[stage] * h
-            };
-            self.statistics.rhs_evaluations += 1;
-            problem.derivatives(t, &self.stage, &mut rest[0])?;
+        let k6 = self.stages.k.iter().map(|k| k[5]);
+        self.stiffness
+            .observe(point, trial, &self.stages.argument, k6, STABILITY_BOUNDARY);
+        let h = trial.h;
+        for (i, dense) in self.dense.iter_mut().enumerate() {
+            let k = &self.stages.k[i];
+            let difference = trial.x[i] - point.x[i];
+            let spline = h * k[0] - difference;
+            *dense = [
+                difference,
+                spline,
+                difference - h * k[6] - spline,
+                h * dot(&D, k),
+            ];
         }
-        for i in 0..self.x.len() {
-            let sum = combine(&B, &self.k, i);
-            self.x_new[i] = self.x[i] + h * sum;
-        }
-        self.statistics.rhs_evaluations += 1;
-        problem.derivatives(t_new, &self.x_new, &mut self.k[6])
+        Ok(())
     }
 
-    fn error_norm(&mut self, h: f64) -> f64 {
-        let n = self.x.len();
-        if n == 0 {
-            return 0.0;
-        }
-        let mut sum = 0.0;
-        for i in 0..n {
-            let e = combine(&E, &self.k, i);
-            let size = self.x[i].abs().max(self.x_new[i].abs());
-            let scaled = h * e / self.tolerances.weight(size, self.nominal[i]);
-            sum += scaled * scaled;
-        }
-        (sum / n as f64).sqrt()
-    }
-
-    fn worst_state(&self) -> Option<usize> {
-        let size = |i: usize| {
-            let e = combine(&E, &self.k, i);
-            e.abs() / self.tolerances.weight(self.x[i], self.nominal[i])
-        };
-        (0..self.x.len()).max_by(|&a, &b| size(a).total_cmp(&size(b)))
-    }
-
-    fn accept(&mut self, t_new: f64, h: f64) {
-        self.statistics.steps += 1;
-        self.detect_stiffness(h);
-        for i in 0..self.x.len() {
-            let difference = self.x_new[i] - self.x[i];
-            let bspl = h * self.k[0][i] - difference;
-            self.dense[0][i] = self.x[i];
-            self.dense[1][i] = difference;
-            self.dense[2][i] = bspl;
-            self.dense[3][i] = difference - h * self.k[6][i] - bspl;
-            let sum = combine(&D, &self.k, i);
-            self.dense[4][i] = h * sum;
-        }
-        self.t_old = self.t;
-        self.t = t_new;
-        std::mem::swap(&mut self.x, &mut self.x_new);
-        let [first, .., last] = &mut self.k;
-        std::mem::swap(first, last);
-        self.update_weights();
-    }
-
-    /// `stage` still holds the argument of k6, `x_new` that of k7.
-    fn detect_stiffness(&mut self, h: f64) {
-        let (mut numerator, mut denominator) = (0.0, 0.0);
-        for i in 0..self.x.len() {
-            numerator += (self.k[6][i] - self.k[5][i]).powi(2) / self.weights[i].powi(2);
-            denominator += (self.x_new[i] - self.stage[i]).powi(2) / self.weights[i].powi(2);
-        }
-        let at_boundary =
-            denominator > 0.0 && h * (numerator / denominator).sqrt() > STABILITY_BOUNDARY;
-        if at_boundary {
-            self.nonstiff_count = 0;
-            self.stiff_count += 1;
-        } else {
-            self.nonstiff_count += 1;
-            if self.nonstiff_count == NONSTIFF_STEPS {
-                self.stiff_count = 0;
-            }
-        }
-    }
-
-    pub fn is_stiff(&self) -> bool {
-        self.stiff_count >= STIFF_STEPS
-    }
-
-    fn update_weights(&mut self) {
-        for i in 0..self.x.len() {
-            self.weights[i] = self.tolerances.weight(self.x[i], self.nominal[i]);
-        }
-    }
-
-    /// Plans the size of the next step.
-    pub fn set_step_size(&mut self, step_size: f64) {
-        self.step_size_next = step_size;
-    }
-
-    pub fn time(&self) -> f64 {
-        self.t
-    }
-
-    pub fn time_old(&self) -> f64 {
-        self.t_old
-    }
-
-    pub fn state(&self) -> &[f64] {
-        &self.x
-    }
-
-    /// f at the current point.
-    pub fn derivative(&self) -> &[f64] {
-        &self.k[0]
-    }
-
-    pub fn step_size_next(&self) -> f64 {
-        self.step_size_next
-    }
-
-    pub fn statistics(&self) -> &IntegratorStatistics {
-        &self.statistics
-    }
-
-    /// Degree of the interpolant in time.
-    pub fn dense_degree(&self) -> usize {
-        4
-    }
-
-    pub fn interpolate(&self, t: f64, out: &mut [f64]) {
-        if t == self.t {
-            out.copy_from_slice(&self.x);
-            return;
-        }
-        let theta = (t - self.t_old) / (self.t - self.t_old);
+    fn interpolate(&self, step: &LastInterval, theta: f64, out: &mut [f64]) {
         let theta1 = 1.0 - theta;
-        let [d0, d1, d2, d3, d4] = &self.dense;
-        for i in 0..out.len() {
-            out[i] = d0[i] + theta * (d1[i] + theta1 * (d2[i] + theta * (d3[i] + theta1 * d4[i])));
+        for ((out, x), d) in out.iter_mut().zip(&step.x_old).zip(&self.dense) {
+            *out = x + theta * (d[0] + theta1 * (d[1] + theta * (d[2] + theta1 * d[3])));
         }
-    }
-
-    /// Size of a vector in the current weights.
-    pub fn weighted_norm(&self, v: &[f64]) -> f64 {
-        rms(v, &self.weights)
     }
 }
 
-/// Σ c_s k_s for component `i`; the weights of k2 are zero.
-#[inline]
-fn combine(c: &[f64], k: &[Vec<f64>; 7], i: usize) -> f64 {
-    let mut sum = c[0] * k[0][i];
-    for (c, k) in c.iter().zip(k).skip(2) {
-        sum += c * k[i];
+impl Dopri5 {
+    pub(crate) fn is_stiff(&self) -> bool {
+        self.method.stiffness.is_stiff()
     }
-    sum
 }

@@ -11,6 +11,10 @@ pub enum SolveError {
     NonFinite {
         slot: Slot,
     },
+    /// The derivative of a state, by its index, is NaN or infinite.
+    NonFiniteDerivative {
+        state: usize,
+    },
     Newton(Box<NewtonFailure>),
     Linear(Box<LinearFailure>),
     Mixed(Box<MixedFailure>),
@@ -22,6 +26,7 @@ impl SolveError {
         match self {
             SolveError::Fault(fault) => fault.recoverable,
             SolveError::NonFinite { .. }
+            | SolveError::NonFiniteDerivative { .. }
             | SolveError::Newton(_)
             | SolveError::Linear(_)
             | SolveError::Mixed(_) => true,

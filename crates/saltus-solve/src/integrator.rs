@@ -5,19 +5,13 @@
 //! Hairer's estimate of h·λ says that stability, not accuracy, limits the step (Solving ODEs II, IV.2); it does not change back.
 
 use crate::bdf::Bdf;
+use crate::dop853::Dop853;
 use crate::dopri5::Dopri5;
 use crate::error::SolveError;
+use crate::esdirk::Esdirk;
+use crate::one_step::Discontinuity;
 use crate::radau::Radau;
-use crate::scale::{STEP_ULPS, Tolerances, rms, time_resolution};
-
-/// A step is lengthened by at most this factor to land on its limit.
-pub(crate) const STRETCH: f64 = 1.1;
-/// Step size factor after the model could not be evaluated at a trial point.
-pub(crate) const SHRINK_ON_FAULT: f64 = 0.25;
-/// Attempts at one step; every one is smaller, so the smallest step size is reached long before.
-pub(crate) const ATTEMPTS_MAX: u32 = 400;
-/// On restart the second derivative is estimated over this part of the last step size.
-const RESTART_PROBE: f64 = 0.01;
+use crate::scale::Tolerances;
 
 /// An initial value problem. The explicit form is what the contract provides; implicit methods work on the form
 /// F(t, x, x') = 0, whose default is x' - f(t, x).
@@ -112,21 +106,27 @@ pub enum StepError {
     },
     /// The model failed in a way that a smaller step cannot cure.
     Fatal { time: f64, error: Box<SolveError> },
+    /// A tolerance is zero, negative or not finite.
+    Tolerances(Tolerances),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SolverName {
     Auto,
     Dopri5,
+    Dop853,
     Radau,
+    Esdirk,
     Bdf,
 }
 
 impl SolverName {
-    pub const ALL: [SolverName; 4] = [
+    pub const ALL: [SolverName; 6] = [
         SolverName::Auto,
         SolverName::Dopri5,
+        SolverName::Dop853,
         SolverName::Radau,
+        SolverName::Esdirk,
         SolverName::Bdf,
     ];
 
@@ -134,7 +134,9 @@ impl SolverName {
         match self {
             SolverName::Auto => "auto",
             SolverName::Dopri5 => "dopri5",
+            SolverName::Dop853 => "dop853",
             SolverName::Radau => "radau",
+            SolverName::Esdirk => "esdirk",
             SolverName::Bdf => "bdf",
         }
     }
@@ -153,7 +155,7 @@ pub struct IntegratorStatistics {
     pub rhs_evaluations: u64,
     pub jacobians: u64,
     pub factorizations: u64,
-    /// Changes from the explicit to the implicit method.
+    /// Changes from an explicit to an implicit method.
     pub stiff_switches: u64,
 }
 
@@ -171,47 +173,105 @@ impl IntegratorStatistics {
 #[derive(Debug)]
 enum Method {
     Dopri5(Box<Dopri5>),
+    Dop853(Box<Dop853>),
     Radau(Box<Radau>),
+    Esdirk(Box<Esdirk>),
     Bdf(Box<Bdf>),
-}
-
-/// An integrator for one set of states.
-#[derive(Debug)]
-pub struct Integrator {
-    method: Method,
-    name: SolverName,
-    tolerances: Tolerances,
-    nominal: Vec<f64>,
-    /// Work of methods that were left.
-    past: IntegratorStatistics,
 }
 
 macro_rules! on_method {
     ($self:expr, $m:ident => $body:expr) => {
         match $self {
             Method::Dopri5($m) => $body,
+            Method::Dop853($m) => $body,
             Method::Radau($m) => $body,
+            Method::Esdirk($m) => $body,
             Method::Bdf($m) => $body,
         }
     };
 }
 
-impl Integrator {
-    pub fn new(name: SolverName, tolerances: Tolerances, nominal: &[f64]) -> Integrator {
-        let method = match name {
-            SolverName::Radau => Method::Radau(Box::new(Radau::new(tolerances, nominal))),
-            SolverName::Bdf => Method::Bdf(Box::new(Bdf::new(tolerances, nominal))),
+/// The same for calls that evaluate the problem. Only the cheapest method is compiled for every type of problem; the others call it
+/// through a table, which costs nothing beside their own work.
+macro_rules! on_method_with {
+    ($self:expr, $problem:ident, $m:ident => $body:expr) => {
+        match $self {
+            Method::Dopri5($m) => $body,
+            Method::Dop853($m) => on_method_with!(dynamic $problem, $body),
+            Method::Radau($m) => on_method_with!(dynamic $problem, $body),
+            Method::Esdirk($m) => on_method_with!(dynamic $problem, $body),
+            Method::Bdf($m) => on_method_with!(dynamic $problem, $body),
+        }
+    };
+    (dynamic $problem:ident, $body:expr) => {{
+        let $problem: &mut dyn Problem = $problem;
+        $body
+    }};
+}
+
+impl Method {
+    fn new(name: SolverName, tolerances: Tolerances, nominal: &[f64]) -> Method {
+        match name {
             SolverName::Auto | SolverName::Dopri5 => {
                 Method::Dopri5(Box::new(Dopri5::new(tolerances, nominal)))
             }
-        };
+            SolverName::Dop853 => Method::Dop853(Box::new(Dop853::new(tolerances, nominal))),
+            SolverName::Radau => Method::Radau(Box::new(Radau::new(tolerances, nominal))),
+            SolverName::Esdirk => Method::Esdirk(Box::new(Esdirk::new(tolerances, nominal))),
+            SolverName::Bdf => Method::Bdf(Box::new(Bdf::new(tolerances, nominal))),
+        }
+    }
+
+    fn name(&self) -> SolverName {
+        match self {
+            Method::Dopri5(_) => SolverName::Dopri5,
+            Method::Dop853(_) => SolverName::Dop853,
+            Method::Radau(_) => SolverName::Radau,
+            Method::Esdirk(_) => SolverName::Esdirk,
+            Method::Bdf(_) => SolverName::Bdf,
+        }
+    }
+
+    /// Stability limits the step of an explicit method.
+    fn is_stiff(&self) -> bool {
+        match self {
+            Method::Dopri5(m) => m.is_stiff(),
+            Method::Dop853(m) => m.is_stiff(),
+            Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) => false,
+        }
+    }
+}
+
+/// An integrator for one set of states.
+#[derive(Debug)]
+pub struct Integrator {
+    /// Methods used so far; they keep their work space and statistics when they are left.
+    methods: Vec<Method>,
+    active: usize,
+    name: SolverName,
+    tolerances: Tolerances,
+    nominal: Vec<f64>,
+    stiff_switches: u64,
+}
+
+impl Integrator {
+    pub fn new(name: SolverName, tolerances: Tolerances, nominal: &[f64]) -> Integrator {
         Integrator {
-            method,
+            methods: vec![Method::new(name, tolerances, nominal)],
+            active: 0,
             name,
             tolerances,
             nominal: nominal.to_vec(),
-            past: IntegratorStatistics::default(),
+            stiff_switches: 0,
         }
+    }
+
+    fn method(&self) -> &Method {
+        &self.methods[self.active]
+    }
+
+    fn method_mut(&mut self) -> &mut Method {
+        &mut self.methods[self.active]
     }
 
     /// Begins (or begins again after a discontinuity) at a point. The first step size comes from Hairer's estimate, and after a
@@ -223,31 +283,88 @@ impl Integrator {
         x: &[f64],
         limits: StepLimits,
     ) -> Result<(), StepError> {
-        on_method!(&mut self.method, m => m.begin(problem, t, x, limits))
+        self.begin_after(problem, t, x, limits, Discontinuity::Dynamics)
     }
 
-    /// Takes one accepted step.
+    /// The same, with what is known about the discontinuity: the Jacobian outlives a jump of the states.
+    pub fn begin_after<P: Problem>(
+        &mut self,
+        problem: &mut P,
+        t: f64,
+        x: &[f64],
+        limits: StepLimits,
+        change: Discontinuity,
+    ) -> Result<(), StepError> {
+        on_method_with!(self.method_mut(), problem, m => m.begin(problem, t, x, limits, change))
+    }
+
+    /// Takes one accepted step, with its interpolant.
     pub fn step<P: Problem>(
         &mut self,
         problem: &mut P,
         limits: StepLimits,
     ) -> Result<(), StepError> {
-        if self.name == SolverName::Auto
-            && let Method::Dopri5(explicit) = &self.method
-            && explicit.is_stiff()
-        {
-            let mut implicit = Box::new(Radau::new(self.tolerances, &self.nominal));
-            implicit.continue_from(
-                explicit.time(),
-                explicit.state(),
-                explicit.derivative(),
-                explicit.step_size_next(),
-            );
-            self.past.add(explicit.statistics());
-            self.past.stiff_switches += 1;
-            self.method = Method::Radau(implicit);
+        self.choose_method();
+        on_method_with!(self.method_mut(), problem, m => m.step(problem, limits))
+    }
+
+    /// Takes one accepted step. DOP853 evaluates the problem for its interpolant: [`Integrator::complete_interpolant`] must be called
+    /// before [`Integrator::interpolate`] inside the step.
+    pub fn step_bare<P: Problem>(
+        &mut self,
+        problem: &mut P,
+        limits: StepLimits,
+    ) -> Result<(), StepError> {
+        self.choose_method();
+        match self.method_mut() {
+            Method::Dop853(m) => {
+                let problem: &mut dyn Problem = problem;
+                m.step_bare(problem, limits)
+            }
+            other => on_method_with!(other, problem, m => m.step(problem, limits)),
         }
-        on_method!(&mut self.method, m => m.step(problem, limits))
+    }
+
+    /// Makes the interpolant of the last step ready, if it is not.
+    pub fn complete_interpolant<P: Problem>(&mut self, problem: &mut P) -> Result<(), SolveError> {
+        match self.method_mut() {
+            Method::Dop853(m) => {
+                let problem: &mut dyn Problem = problem;
+                m.complete_interpolant(problem)
+            }
+            Method::Dopri5(_) | Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) => Ok(()),
+        }
+    }
+
+    fn choose_method(&mut self) {
+        if self.name == SolverName::Auto && self.method().is_stiff() {
+            self.stiff_switches += 1;
+            self.change_to(SolverName::Radau);
+        }
+    }
+
+    /// Goes on with another method from the present point.
+    fn change_to(&mut self, name: SolverName) {
+        let to = match self.methods.iter().position(|m| m.name() == name) {
+            Some(known) => known,
+            None => {
+                let method = Method::new(name, self.tolerances, &self.nominal);
+                self.methods.push(method);
+                self.methods.len() - 1
+            }
+        };
+        if to == self.active {
+            return;
+        }
+        let [from, target] = self
+            .methods
+            .get_disjoint_mut([self.active, to])
+            .expect("two different methods");
+        let (t, x, dx, step_size) = on_method!(from, m => {
+            (m.time(), m.state(), m.derivative(), m.step_size_next())
+        });
+        on_method!(target, m => m.continue_from(t, x, dx, step_size));
+        self.active = to;
     }
 
     /// Takes one step to `time_end`, whatever size was planned; the usual error control applies.
@@ -257,7 +374,7 @@ impl Integrator {
         time_end: f64,
     ) -> Result<(), StepError> {
         let size = time_end - self.time();
-        on_method!(&mut self.method, m => m.set_step_size(size));
+        on_method!(self.method_mut(), m => m.set_step_size(size));
         self.step(
             problem,
             StepLimits {
@@ -268,27 +385,27 @@ impl Integrator {
     }
 
     pub fn time(&self) -> f64 {
-        on_method!(&self.method, m => m.time())
+        on_method!(self.method(), m => m.time())
     }
 
     /// Start of the last step.
     pub fn time_old(&self) -> f64 {
-        on_method!(&self.method, m => m.time_old())
+        on_method!(self.method(), m => m.time_old())
     }
 
     pub fn state(&self) -> &[f64] {
-        on_method!(&self.method, m => m.state())
+        on_method!(self.method(), m => m.state())
     }
 
     /// The state at a time of the last step, by the method's interpolant; the ends are exact.
     pub fn interpolate(&self, t: f64, out: &mut [f64]) {
-        on_method!(&self.method, m => m.interpolate(t, out));
+        on_method!(self.method(), m => m.interpolate(t, out));
     }
 
     /// Degree of the interpolant of the last step as a polynomial in time: that many values beyond the first determine every
     /// function that is affine in states and time.
     pub fn dense_degree(&self) -> usize {
-        on_method!(&self.method, m => m.dense_degree())
+        on_method!(self.method(), m => m.dense_degree())
     }
 
     /// Size of the last step.
@@ -296,101 +413,31 @@ impl Integrator {
         self.time() - self.time_old()
     }
 
+    /// Work of all methods used.
     pub fn statistics(&self) -> IntegratorStatistics {
-        let mut sum = self.past;
-        sum.add(on_method!(&self.method, m => m.statistics()));
+        let mut sum = IntegratorStatistics {
+            stiff_switches: self.stiff_switches,
+            ..IntegratorStatistics::default()
+        };
+        for method in &self.methods {
+            sum.add(on_method!(method, m => m.statistics()));
+        }
         sum
+    }
+
+    /// The methods used and the steps that each took, in the order of their first use.
+    pub fn methods_used(&self) -> impl Iterator<Item = (SolverName, u64)> {
+        self.methods
+            .iter()
+            .map(|method| (method.name(), on_method!(method, m => m.statistics().steps)))
     }
 
     /// The method in use now.
     pub fn method_name(&self) -> &'static str {
-        match self.method {
-            Method::Dopri5(_) => SolverName::Dopri5.as_str(),
-            Method::Radau(_) => SolverName::Radau.as_str(),
-            Method::Bdf(_) => SolverName::Bdf.as_str(),
-        }
+        self.method().name().as_str()
     }
 
-    /// The method in use has an explicit derivative at the current point (for auto's statistics and restarts).
     pub fn n_states(&self) -> usize {
         self.nominal.len()
     }
-}
-
-/// The size and the end of the next trial step: lands on `time_end` exactly, stretches by at most 10 % to do so, and halves
-/// the way rather than leave a sliver.
-pub(crate) fn trial_step(t: f64, wanted: f64, limits: StepLimits) -> (f64, bool) {
-    let wanted = wanted.min(limits.step_size_max);
-    let remaining = limits.time_end - t;
-    if wanted * STRETCH >= remaining {
-        (limits.time_end, true)
-    } else if wanted * 2.0 > remaining {
-        (t + 0.5 * remaining, false)
-    } else {
-        (t + wanted, false)
-    }
-}
-
-/// Smallest step size at `t`.
-pub(crate) fn step_size_min(t: f64) -> f64 {
-    STEP_ULPS * time_resolution(t, 0.0)
-}
-
-/// Initial step size, at most the last one after a discontinuity (Hairer, Nørsett, Wanner, Solving ODEs I, II.4): from the sizes of the state, its derivative and the second
-/// derivative of an Euler step, for a method of order `order`. Fixed numbers of the source are taken relative to the span.
-/// `euler` and `dx1` are work space.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one formula, called from two places with their work space"
-)]
-pub(crate) fn initial_step_size<P: Problem>(
-    problem: &mut P,
-    t: f64,
-    x: &[f64],
-    dx: &[f64],
-    weights: &[f64],
-    order: f64,
-    limits: StepLimits,
-    step_size_last: Option<f64>,
-    euler: &mut [f64],
-    dx1: &mut [f64],
-) -> Result<f64, SolveError> {
-    let span = (limits.time_end - t).min(limits.step_size_max);
-    let d0 = rms(x, weights);
-    let d1 = rms(dx, weights);
-    if x.is_empty() {
-        return Ok(span);
-    }
-    // A state below its weight says nothing about the time scale.
-    let mut h0 = match step_size_last {
-        Some(last) => RESTART_PROBE * last,
-        None if d0 < 1.0 || d1 < 1e-10 => 1e-6 * span,
-        None => 0.01 * d0 / d1,
-    };
-    h0 = h0.min(span);
-    for _ in 0..20 {
-        for i in 0..x.len() {
-            euler[i] = x[i] + h0 * dx[i];
-        }
-        match problem.derivatives(t + h0, euler, dx1) {
-            Ok(()) => break,
-            Err(error) if error.recoverable() => h0 *= 0.1,
-            Err(error) => return Err(error),
-        }
-    }
-    for (d, dx) in dx1.iter_mut().zip(dx) {
-        *d -= dx;
-    }
-    let d2 = rms(dx1, weights) / h0;
-    let largest = d1.max(d2);
-    let h1 = if largest * span <= 1e-15 {
-        (1e-6 * span).max(h0 * 1e-3)
-    } else {
-        (0.01 / largest).powf(1.0 / order)
-    };
-    let h = match step_size_last {
-        Some(last) => last.min(h1),
-        None => (100.0 * h0).min(h1),
-    };
-    Ok(h.min(span).max(2.0 * step_size_min(t)))
 }

@@ -41,7 +41,7 @@ struct Structure {
 }
 
 impl Structure {
-    fn new<P: Problem>(problem: &P, n: usize) -> Structure {
+    fn new<P: Problem + ?Sized>(problem: &P, n: usize) -> Structure {
         let pattern = match problem.pattern() {
             Some(columns) => Pattern::with_diagonal(columns),
             None => Pattern::full(n),
@@ -69,7 +69,7 @@ impl Structure {
 
 impl Jacobian {
     /// Evaluates at (t, x, dx).
-    pub(crate) fn update<P: Problem>(
+    pub(crate) fn update<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
         t: f64,
@@ -99,7 +99,7 @@ impl Jacobian {
     }
 
     /// Takes the problem's own matrices; false if it has none.
-    fn given_by<P: Problem>(
+    fn given_by<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
         t: f64,
@@ -128,7 +128,7 @@ impl Jacobian {
         Ok(true)
     }
 
-    fn by_differences<P: Problem>(
+    fn by_differences<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
         t: f64,

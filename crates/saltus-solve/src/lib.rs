@@ -5,24 +5,33 @@
 //! blocks, located roots, or typed errors ([`SolveError`], [`StepError`]).
 
 pub mod bdf;
+pub mod control;
+pub mod dop853;
 pub mod dopri5;
 pub mod driver;
 pub mod error;
+pub mod esdirk;
+mod explicit;
+mod implicit;
 pub mod integrator;
 mod jacobian;
 pub mod linear;
 pub mod newton;
+pub mod one_step;
 pub mod radau;
 pub mod roots;
 pub mod scale;
 
 pub use bdf::Bdf;
+pub use dop853::Dop853;
 pub use dopri5::Dopri5;
 pub use driver::{Accuracy, BlockNote, Counters, Driver, Guess};
 pub use error::{LinearFailure, MixedFailure, NewtonFailure, NewtonReason, SolveError};
+pub use esdirk::Esdirk;
 pub use integrator::{
     Form, Integrator, IntegratorStatistics, Problem, SolverName, StepError, StepLimits,
 };
+pub use one_step::Discontinuity;
 pub use radau::Radau;
 pub use roots::{CrossingFunctions, Isolation, Located, SignRule, Touch, first_crossing};
 pub use scale::Tolerances;

@@ -6,14 +6,14 @@
 //! (γ/h) F_x' + F_x and a complex one with ((α + iβ)/h) F_x' + F_x. The interpolant is the collocation polynomial.
 //! F_x is made by differences; F_x' is the identity for the default form.
 
+use crate::control::{Control, Law};
 use crate::error::SolveError;
-use crate::integrator::{
-    ATTEMPTS_MAX, IntegratorStatistics, Problem, SHRINK_ON_FAULT, StepError, StepLimits,
-    initial_step_size, step_size_min, trial_step,
-};
-use crate::jacobian::{IterationMatrix, Jacobian};
+use crate::implicit::{Matrices, Monitor, Verdict};
+use crate::integrator::{IntegratorStatistics, Problem, SolverName};
+use crate::jacobian::IterationMatrix;
 use crate::linear::Complex;
-use crate::scale::{EPS, Tolerances, nominal_magnitude, rms};
+use crate::one_step::{Attempt, Discontinuity, LastInterval, OneStep, OneStepMethod, Point, Trial};
+use crate::scale::{EPS, Tolerances, rms};
 
 /// √6, written out because `sqrt` is not a constant function.
 const SQRT6: f64 = 2.449_489_742_783_178;
@@ -61,31 +61,18 @@ const GAMMA: f64 = 3.637_834_252_744_496;
 const ALPHA: f64 = 2.681_082_873_627_752;
 const BETA: f64 = 3.050_430_199_247_410_5;
 
-const SAFETY: f64 = 0.9;
 /// Iterations of the simplified Newton method.
 const NEWTON_MAX: u32 = 7;
-/// Bounds of the step size factor h/h_new.
-const QUOTIENT_MIN: f64 = 1.0 / 8.0;
-const QUOTIENT_MAX: f64 = 5.0;
 /// Below this contraction the Jacobian is kept.
 const CONTRACTION_KEEP: f64 = 1e-3;
-/// The step size (and with it the factorisation) is kept when the new one is within these bounds.
-const KEEP_RATIO: std::ops::RangeInclusive<f64> = 1.0..=1.2;
+/// Errors below this are not distinguished.
+const ERROR_MIN: f64 = 1e-10;
+
+/// The integrator.
+pub type Radau = OneStep<RadauMethod>;
 
 #[derive(Debug)]
-pub struct Radau {
-    /// The tolerances of the inner error test: the estimate is of order 3, so they are transformed as the source does.
-    rel: f64,
-    abs: f64,
-    newton_tolerance: f64,
-    nominal: Vec<f64>,
-    t: f64,
-    t_old: f64,
-    step_size_next: f64,
-    started: bool,
-    x: Vec<f64>,
-    dx: Vec<f64>,
-    weights: Vec<f64>,
+pub struct RadauMethod {
     /// Stage increments and their transforms.
     z: [Vec<f64>; 3],
     w: [Vec<f64>; 3],
@@ -94,293 +81,153 @@ pub struct Radau {
     stage: Vec<f64>,
     stage_dx: Vec<f64>,
     complex: Vec<Complex>,
-    jacobian: Jacobian,
+    matrices: Matrices,
     real: IterationMatrix<f64>,
     imaginary: IterationMatrix<Complex>,
+    monitor: Monitor,
     /// Interpolant: state at the end and three divided differences, over the step `dense_step`.
     dense: [Vec<f64>; 4],
     dense_step: f64,
-    reuse: Reuse,
-    first: bool,
-    accepted: Option<(f64, f64)>,
-    faccon: f64,
-    statistics: IntegratorStatistics,
 }
 
-/// What of the last step's matrices still holds.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Reuse {
-    Nothing,
-    Jacobian,
-    /// Factors for this step size.
-    Factors(f64),
-}
+impl OneStepMethod for RadauMethod {
+    const NAME: SolverName = SolverName::Radau;
+    const CONTROL: Control = Control {
+        exponent: 0.25,
+        law: Law::Predictive,
+        safety: 0.9,
+        quotient_min: 1.0 / 8.0,
+        quotient_max: 5.0,
+        error_floor: 1e-2,
+    };
+    const ERROR_ORDER: f64 = 4.0;
+    const DEGREE: usize = 3;
 
-/// How the Newton iteration of a step ended.
-enum Newton {
-    Converged {
-        iterations: u32,
-        contraction: f64,
-    },
-    /// Try again with this multiple of the step size.
-    Slow(f64),
-    Diverged,
-}
-
-impl Radau {
-    pub fn new(tolerances: Tolerances, nominal: &[f64]) -> Radau {
-        let n = nominal.len();
+    fn new(n: usize, tolerances: Tolerances) -> RadauMethod {
         let zeros = || vec![0.0; n];
-        let rel = 0.1 * tolerances.rel.powf(2.0 / 3.0);
-        Radau {
-            rel,
-            abs: rel * tolerances.abs / tolerances.rel,
-            newton_tolerance: (10.0 * EPS / rel).max(0.03f64.min(rel.sqrt())),
-            nominal: nominal.iter().map(|v| nominal_magnitude(*v)).collect(),
-            t: 0.0,
-            t_old: 0.0,
-            step_size_next: 0.0,
-            started: false,
-            x: zeros(),
-            dx: zeros(),
-            weights: zeros(),
+        let rel = RadauMethod::inner_tolerances(tolerances).rel;
+        RadauMethod {
             z: std::array::from_fn(|_| zeros()),
             w: std::array::from_fn(|_| zeros()),
             r: std::array::from_fn(|_| zeros()),
             stage: zeros(),
             stage_dx: zeros(),
             complex: vec![Complex::default(); n],
-            jacobian: Jacobian::default(),
+            matrices: Matrices::new(CONTRACTION_KEEP),
             real: IterationMatrix::new(),
             imaginary: IterationMatrix::new(),
+            monitor: Monitor::new((10.0 * EPS / rel).max(0.03f64.min(rel.sqrt())), NEWTON_MAX),
             dense: std::array::from_fn(|_| zeros()),
             dense_step: 1.0,
-            reuse: Reuse::Nothing,
-            first: true,
-            accepted: None,
-            faccon: 1.0,
-            statistics: IntegratorStatistics::default(),
         }
     }
 
-    pub fn begin<P: Problem>(
+    /// The estimate is of order 3, so the tolerances are transformed as the source does.
+    fn inner_tolerances(tolerances: Tolerances) -> Tolerances {
+        let rel = 0.1 * tolerances.rel.powf(2.0 / 3.0);
+        Tolerances {
+            rel,
+            abs: rel * tolerances.abs / tolerances.rel,
+        }
+    }
+
+    fn restart(&mut self, change: Discontinuity) {
+        self.matrices.restart(change);
+        self.monitor.restart();
+    }
+
+    fn attempt<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
-        t: f64,
-        x: &[f64],
-        limits: StepLimits,
-    ) -> Result<(), StepError> {
-        self.x.copy_from_slice(x);
-        self.t = t;
-        self.t_old = t;
-        let fatal = |error| StepError::Fatal {
-            time: t,
-            error: Box::new(error),
-        };
-        problem
-            .derivatives(t, &self.x, &mut self.dx)
-            .map_err(fatal)?;
-        self.statistics.rhs_evaluations += 2;
-        self.update_weights();
-        let last = self.started.then_some(self.step_size_next);
-        self.step_size_next = initial_step_size(
-            problem,
-            t,
-            &self.x,
-            &self.dx,
-            &self.weights,
-            4.0,
-            limits,
-            last,
-            &mut self.stage,
-            &mut self.stage_dx,
-        )
-        .map_err(fatal)?;
-        self.reset_history();
+        point: &Point,
+        trial: &mut Trial,
+        statistics: &mut IntegratorStatistics,
+    ) -> Result<Attempt, SolveError> {
+        let h = trial.h;
+        loop {
+            if self.matrices.prepare(problem, point, h, statistics)? {
+                statistics.factorizations += 1;
+                if !self.factor(h) {
+                    return Ok(Attempt::Again(0.5));
+                }
+                self.matrices.factored(h);
+            }
+            match self.newton(problem, point, trial, statistics) {
+                Ok(Verdict::Converged) => break,
+                Err(error) if !error.recoverable() => return Err(error),
+                // With a Jacobian of an earlier point the failure says nothing about the step.
+                _ if self.matrices.renew() => {}
+                Ok(verdict) => return Ok(Attempt::Again(verdict.shrink())),
+                Err(error) => return Err(error),
+            }
+        }
+        let error = self.error_norm(problem, point, trial, statistics)?;
+        let most = f64::from(2 * NEWTON_MAX);
+        let effort = (1.0 + most) / (f64::from(self.monitor.iterations()) + most);
+        for i in 0..point.x.len() {
+            trial.x[i] = point.x[i] + self.z[2][i];
+        }
+        Ok(Attempt::Computed { error, effort })
+    }
+
+    fn complete<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        _: &Point,
+        trial: &mut Trial,
+        statistics: &mut IntegratorStatistics,
+    ) -> Result<(), SolveError> {
+        statistics.rhs_evaluations += 1;
+        problem.derivatives(trial.t_new, &trial.x, &mut trial.dx)?;
+        for i in 0..trial.x.len() {
+            let [z1, z2, z3] = [self.z[0][i], self.z[1][i], self.z[2][i]];
+            let d1 = (z2 - z3) / (C2 - 1.0);
+            let ak = (z1 - z2) / (C1 - C2);
+            let third = (ak - z1 / C1) / C2;
+            let d2 = (ak - d1) / (C1 - 1.0);
+            self.dense[0][i] = trial.x[i];
+            self.dense[1][i] = d1;
+            self.dense[2][i] = d2;
+            self.dense[3][i] = d2 - third;
+        }
+        self.dense_step = trial.h;
         Ok(())
     }
 
-    /// Begins at a point whose derivative is known, with a step size from another method.
-    pub fn continue_from(&mut self, t: f64, x: &[f64], dx: &[f64], step_size: f64) {
-        self.x.copy_from_slice(x);
-        self.dx.copy_from_slice(dx);
-        self.t = t;
-        self.t_old = t;
-        self.update_weights();
-        self.step_size_next = step_size;
-        self.reset_history();
+    fn plan(&mut self, h: f64, next: f64) -> f64 {
+        self.matrices.plan(h, next, self.monitor.contraction())
     }
 
-    fn reset_history(&mut self) {
-        self.started = true;
-        self.first = true;
-        self.accepted = None;
-        self.faccon = 1.0;
-        self.reuse = Reuse::Nothing;
-    }
-
-    pub fn step<P: Problem>(
-        &mut self,
-        problem: &mut P,
-        limits: StepLimits,
-    ) -> Result<(), StepError> {
-        let wanted = self.step_size_next;
-        let mut rejected = false;
-        let mut cause: Option<Box<SolveError>> = None;
-        let fatal = |time, error| StepError::Fatal {
-            time,
-            error: Box::new(error),
-        };
-        for _ in 0..ATTEMPTS_MAX {
-            let (t_new, landed) = trial_step(self.t, self.step_size_next, limits);
-            let h = t_new - self.t;
-            if h < step_size_min(self.t) && !landed || t_new <= self.t {
-                break;
-            }
-            if self.reuse == Reuse::Nothing {
-                self.jacobian
-                    .update(
-                        problem,
-                        self.t,
-                        &self.x,
-                        &self.dx,
-                        &self.nominal,
-                        &mut self.statistics,
-                    )
-                    .map_err(|error| fatal(self.t, error))?;
-                self.reuse = Reuse::Jacobian;
-            }
-            let fresh_jacobian = self.reuse == Reuse::Jacobian;
-            if !matches!(self.reuse, Reuse::Factors(size) if (size - h).abs() <= 1e-12 * h)
-                && !self.factor(h)
-            {
-                self.retry(h * 0.5, &mut rejected);
-                continue;
-            }
-            let (iterations, contraction) = match self.newton(problem, h, t_new) {
-                Ok(Newton::Converged {
-                    iterations,
-                    contraction,
-                }) => (iterations, contraction),
-                Ok(Newton::Slow(factor)) => {
-                    self.after_newton_failure(fresh_jacobian);
-                    self.retry(h * factor, &mut rejected);
-                    continue;
-                }
-                Ok(Newton::Diverged) => {
-                    self.after_newton_failure(fresh_jacobian);
-                    self.retry(h * 0.5, &mut rejected);
-                    continue;
-                }
-                Err(error) if error.recoverable() => {
-                    cause = Some(Box::new(error));
-                    self.after_newton_failure(fresh_jacobian);
-                    self.retry(h * SHRINK_ON_FAULT, &mut rejected);
-                    continue;
-                }
-                Err(error) => return Err(fatal(self.t, error)),
-            };
-            let error = match self.error_norm(problem, h, rejected) {
-                Ok(error) => error,
-                Err(error) if error.recoverable() => f64::INFINITY,
-                Err(error) => return Err(fatal(self.t, error)),
-            };
-            let limit = f64::from(1 + 2 * NEWTON_MAX) / f64::from(iterations + 2 * NEWTON_MAX);
-            let safety = SAFETY.min(SAFETY * limit);
-            let mut quotient = (error.powf(0.25) / safety).clamp(QUOTIENT_MIN, QUOTIENT_MAX);
-            if error < 1.0 {
-                match self.finish(problem, h, t_new) {
-                    Ok(()) => {}
-                    Err(error) if error.recoverable() => {
-                        cause = Some(Box::new(error));
-                        self.retry(h * SHRINK_ON_FAULT, &mut rejected);
-                        continue;
-                    }
-                    Err(error) => return Err(fatal(self.t, error)),
-                }
-                if let Some((h_last, error_last)) = self.accepted {
-                    let predicted = (h_last / h) * (error * error / error_last).powf(0.25) / SAFETY;
-                    quotient = quotient.max(predicted.clamp(QUOTIENT_MIN, QUOTIENT_MAX));
-                }
-                self.accepted = Some((h, error.max(1e-2)));
-                let mut next = h / quotient;
-                if rejected {
-                    next = next.min(h);
-                }
-                let keep = contraction <= CONTRACTION_KEEP;
-                if keep && KEEP_RATIO.contains(&(next / h)) {
-                    next = h;
-                    self.reuse = Reuse::Factors(h);
-                } else {
-                    self.reuse = if keep {
-                        Reuse::Jacobian
-                    } else {
-                        Reuse::Nothing
-                    };
-                }
-                if h < wanted && !rejected {
-                    next = next.max(wanted);
-                }
-                self.step_size_next = next;
-                return Ok(());
-            }
-            cause = None;
-            let next = if self.first { 0.1 * h } else { h / quotient };
-            if !fresh_jacobian {
-                self.reuse = Reuse::Nothing;
-            }
-            self.retry(next, &mut rejected);
-        }
-        Err(StepError::TooSmall {
-            time: self.t,
-            step_size: self.step_size_next,
-            state: self.worst_state(),
-            cause,
-        })
-    }
-
-    fn retry(&mut self, step_size: f64, rejected: &mut bool) {
-        self.statistics.steps_rejected += 1;
-        *rejected = true;
-        self.step_size_next = step_size;
-        if let Reuse::Factors(_) = self.reuse {
-            self.reuse = Reuse::Jacobian;
+    fn interpolate(&self, _: &LastInterval, theta: f64, out: &mut [f64]) {
+        let s = theta - 1.0;
+        let [d0, d1, d2, d3] = &self.dense;
+        for i in 0..out.len() {
+            out[i] = d0[i] + s * (d1[i] + (s - (C2 - 1.0)) * (d2[i] + (s - (C1 - 1.0)) * d3[i]));
         }
     }
+}
 
-    fn after_newton_failure(&mut self, fresh_jacobian: bool) {
-        self.reuse = if fresh_jacobian {
-            Reuse::Jacobian
-        } else {
-            Reuse::Nothing
-        };
-    }
-
-    // --- matrices ---------------------------------------------------------------------------------------------------
-
+impl RadauMethod {
     fn factor(&mut self, h: f64) -> bool {
-        self.statistics.factorizations += 1;
-        self.real.factor(&self.jacobian, GAMMA / h)
-            && (self.imaginary).factor(&self.jacobian, Complex::new(ALPHA / h, BETA / h))
+        let jacobian = self.matrices.jacobian();
+        self.real.factor(jacobian, GAMMA / h)
+            && (self.imaginary).factor(jacobian, Complex::new(ALPHA / h, BETA / h))
     }
 
-    // --- one step ---------------------------------------------------------------------------------------------------
-
-    fn newton<P: Problem>(
+    fn newton<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
-        h: f64,
-        t_new: f64,
-    ) -> Result<Newton, SolveError> {
-        let n = self.x.len();
-        self.starting_values(h);
-        self.faccon = self.faccon.max(EPS).powf(0.8);
-        let mut contraction: f64 = CONTRACTION_KEEP;
-        let (mut size_last, mut rate_last) = (0.0f64, 0.0f64);
-        for iteration in 1..=NEWTON_MAX {
+        point: &Point,
+        trial: &Trial,
+        statistics: &mut IntegratorStatistics,
+    ) -> Result<Verdict, SolveError> {
+        let (n, h) = (point.x.len(), trial.h);
+        self.starting_values(point.first, h);
+        self.monitor.start(self.matrices.trusted());
+        loop {
             for s in 0..3 {
                 for i in 0..n {
-                    self.stage[i] = self.x[i] + self.z[s][i];
+                    self.stage[i] = point.x[i] + self.z[s][i];
                     // X' = (1/h) T Λ W
                     let [w1, w2, w3] = [self.w[0][i], self.w[1][i], self.w[2][i]];
                     let scaled = [GAMMA * w1, ALPHA * w2 - BETA * w3, BETA * w2 + ALPHA * w3];
@@ -388,11 +235,11 @@ impl Radau {
                         (T[s][0] * scaled[0] + T[s][1] * scaled[1] + T[s][2] * scaled[2]) / h;
                 }
                 let t = if s == 2 {
-                    t_new
+                    trial.t_new
                 } else {
-                    self.t + [C1, C2][s] * h
+                    point.t + [C1, C2][s] * h
                 };
-                self.statistics.rhs_evaluations += 1;
+                statistics.rhs_evaluations += 1;
                 problem.residual(t, &self.stage, &self.stage_dx, &mut self.r[s])?;
             }
             for i in 0..n {
@@ -406,35 +253,15 @@ impl Radau {
             self.imaginary.solve(&mut self.complex);
             let mut sum = 0.0;
             for i in 0..n {
-                let weight = self.weights[i];
+                let weight = point.weights[i];
                 sum += (self.r[0][i] / weight).powi(2)
                     + (self.complex[i].re / weight).powi(2)
                     + (self.complex[i].im / weight).powi(2);
             }
-            let size = (sum / (3 * n.max(1)) as f64).sqrt();
-            if !size.is_finite() {
-                return Ok(Newton::Diverged);
+            let verdict = self.monitor.observe((sum / (3 * n.max(1)) as f64).sqrt());
+            if !matches!(verdict, Verdict::Continue | Verdict::Converged) {
+                return Ok(verdict);
             }
-            if iteration > 1 && iteration < NEWTON_MAX {
-                let rate = size / size_last;
-                contraction = if iteration == 2 {
-                    rate
-                } else {
-                    (rate * rate_last).sqrt()
-                };
-                rate_last = rate;
-                if contraction >= 0.99 {
-                    return Ok(Newton::Diverged);
-                }
-                self.faccon = contraction / (1.0 - contraction);
-                let left = (NEWTON_MAX - 1 - iteration) as i32;
-                let predicted = self.faccon * size * contraction.powi(left) / self.newton_tolerance;
-                if predicted >= 1.0 {
-                    let bounded = predicted.clamp(1e-4, 20.0);
-                    return Ok(Newton::Slow(0.8 * bounded.powf(-1.0 / f64::from(4 + left))));
-                }
-            }
-            size_last = size.max(EPS);
             for i in 0..n {
                 self.w[0][i] += self.r[0][i];
                 self.w[1][i] += self.complex[i].re;
@@ -444,20 +271,15 @@ impl Radau {
                     z[i] = row[0] * w1 + row[1] * w2 + row[2] * w3;
                 }
             }
-            if self.faccon * size <= self.newton_tolerance {
-                return Ok(Newton::Converged {
-                    iterations: iteration,
-                    contraction,
-                });
+            if verdict == Verdict::Converged {
+                return Ok(verdict);
             }
         }
-        Ok(Newton::Diverged)
     }
 
     /// Stage increments from the last step's collocation polynomial; zero in the first step.
-    fn starting_values(&mut self, h: f64) {
-        let n = self.x.len();
-        if self.first {
+    fn starting_values(&mut self, first: bool, h: f64) {
+        if first {
             for s in 0..3 {
                 self.z[s].fill(0.0);
                 self.w[s].fill(0.0);
@@ -465,7 +287,7 @@ impl Radau {
             return;
         }
         let ratio = h / self.dense_step;
-        for i in 0..n {
+        for i in 0..self.stage.len() {
             let [_, d1, d2, d3] = [0, 1, 2, 3].map(|k| self.dense[k][i]);
             let at = |s: f64| s * (d1 + (s - (C2 - 1.0)) * (d2 + (s - (C1 - 1.0)) * d3));
             let z = [at(C1 * ratio), at(C2 * ratio), at(ratio)];
@@ -477,122 +299,41 @@ impl Radau {
     }
 
     /// ‖(γ/h F_x' + F_x)⁻¹ (x'₀ + Σ e_i Z_i/h)‖, filtered a second time in first and repeated steps.
-    fn error_norm<P: Problem>(
+    fn error_norm<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
-        h: f64,
-        rejected: bool,
+        point: &Point,
+        trial: &mut Trial,
+        statistics: &mut IntegratorStatistics,
     ) -> Result<f64, SolveError> {
-        let n = self.x.len();
-        if n == 0 {
-            return Ok(1e-10);
-        }
+        let (n, h) = (point.x.len(), trial.h);
         for i in 0..n {
             let sum = (DD[0] * self.z[0][i] + DD[1] * self.z[1][i] + DD[2] * self.z[2][i]) / h;
             self.r[1][i] = sum;
-            self.r[0][i] = sum + self.dx[i];
+            trial.error[i] = sum + point.dx[i];
         }
-        self.real.solve(&mut self.r[0]);
-        let error = rms(&self.r[0], &self.weights).max(1e-10);
-        if error < 1.0 || !(self.first || rejected) {
+        self.real.solve(&mut trial.error);
+        let error = at_least(ERROR_MIN, rms(&trial.error, &point.weights));
+        if error < 1.0 || !(point.first || trial.repeated) {
             return Ok(error);
         }
         for i in 0..n {
-            self.stage[i] = self.x[i] + self.r[0][i];
+            self.stage[i] = point.x[i] + trial.error[i];
         }
-        self.statistics.rhs_evaluations += 1;
+        statistics.rhs_evaluations += 1;
         // -F(t, x + e, x'₀) + x'₀ = f(t, x + e) for the default form
-        problem.residual(self.t, &self.stage, &self.dx, &mut self.r[2])?;
+        problem.residual(point.t, &self.stage, &point.dx, &mut self.r[2])?;
         for i in 0..n {
-            self.r[0][i] = self.dx[i] - self.r[2][i] + self.r[1][i];
+            trial.error[i] = point.dx[i] - self.r[2][i] + self.r[1][i];
         }
-        self.real.solve(&mut self.r[0]);
-        Ok(rms(&self.r[0], &self.weights).max(1e-10))
+        self.real.solve(&mut trial.error);
+        Ok(at_least(ERROR_MIN, rms(&trial.error, &point.weights)))
     }
+}
 
-    fn worst_state(&self) -> Option<usize> {
-        let size = |i: usize| (self.r[0][i] / self.weights[i]).abs();
-        (0..self.x.len()).max_by(|&a, &b| size(a).total_cmp(&size(b)))
-    }
-
-    /// Makes the trial the new point: needs the derivative there, which may fail.
-    fn finish<P: Problem>(
-        &mut self,
-        problem: &mut P,
-        h: f64,
-        t_new: f64,
-    ) -> Result<(), SolveError> {
-        let n = self.x.len();
-        for i in 0..n {
-            self.stage[i] = self.x[i] + self.z[2][i];
-        }
-        self.statistics.rhs_evaluations += 1;
-        problem.derivatives(t_new, &self.stage, &mut self.stage_dx)?;
-        std::mem::swap(&mut self.x, &mut self.stage);
-        std::mem::swap(&mut self.dx, &mut self.stage_dx);
-        for i in 0..n {
-            let [z1, z2, z3] = [self.z[0][i], self.z[1][i], self.z[2][i]];
-            let d1 = (z2 - z3) / (C2 - 1.0);
-            let ak = (z1 - z2) / (C1 - C2);
-            let third = (ak - z1 / C1) / C2;
-            let d2 = (ak - d1) / (C1 - 1.0);
-            self.dense[0][i] = self.x[i];
-            self.dense[1][i] = d1;
-            self.dense[2][i] = d2;
-            self.dense[3][i] = d2 - third;
-        }
-        self.dense_step = h;
-        self.t_old = self.t;
-        self.t = t_new;
-        self.first = false;
-        self.statistics.steps += 1;
-        self.update_weights();
-        Ok(())
-    }
-
-    fn update_weights(&mut self) {
-        for i in 0..self.x.len() {
-            self.weights[i] = self.rel * self.x[i].abs() + self.abs * self.nominal[i];
-        }
-    }
-
-    /// Plans the size of the next step.
-    pub fn set_step_size(&mut self, step_size: f64) {
-        self.step_size_next = step_size;
-    }
-
-    pub fn time(&self) -> f64 {
-        self.t
-    }
-
-    pub fn time_old(&self) -> f64 {
-        self.t_old
-    }
-
-    pub fn state(&self) -> &[f64] {
-        &self.x
-    }
-
-    pub fn statistics(&self) -> &IntegratorStatistics {
-        &self.statistics
-    }
-
-    /// Degree of the interpolant in time.
-    pub fn dense_degree(&self) -> usize {
-        3
-    }
-
-    pub fn interpolate(&self, t: f64, out: &mut [f64]) {
-        if t == self.t {
-            out.copy_from_slice(&self.x);
-            return;
-        }
-        let s = (t - self.t) / self.dense_step;
-        let [d0, d1, d2, d3] = &self.dense;
-        for i in 0..out.len() {
-            out[i] = d0[i] + s * (d1[i] + (s - (C2 - 1.0)) * (d2[i] + (s - (C1 - 1.0)) * d3[i]));
-        }
-    }
+/// The larger of both; a norm that is not a number stays one.
+fn at_least(floor: f64, norm: f64) -> f64 {
+    if norm < floor { floor } else { norm }
 }
 
 #[cfg(test)]

@@ -66,6 +66,12 @@ impl Tolerances {
         }
     }
 
+    /// Both parts say something: positive and finite.
+    pub fn usable(&self) -> bool {
+        let meaningful = |v: f64| v > 0.0 && v.is_finite();
+        meaningful(self.rel) && meaningful(self.abs)
+    }
+
     pub fn weight(&self, x: f64, nominal: f64) -> f64 {
         self.rel * x.abs() + self.abs * nominal
     }

@@ -139,6 +139,11 @@ fn solve_diagnostic(subject: Subject<'_>, error: &SolveError, doing: &str) -> Di
     match error {
         SolveError::Fault(fault) => fault_diagnostic(subject, fault, doing),
         SolveError::NonFinite { slot } => non_finite(subject, *slot, doing),
+        SolveError::NonFiniteDerivative { state } => subject.at(
+            "non-finite-value",
+            None,
+            format!("the derivative of state {state} is not a finite number {doing}"),
+        ),
         SolveError::Newton(failure) => newton(subject, failure, doing),
         SolveError::Linear(failure) => {
             let site = worst(&failure.residuals).map(|(s, _)| s);

@@ -141,7 +141,7 @@ impl<'m, M: Model> Experiment<'m, M> {
         self
     }
 
-    /// `auto`, `dopri5`, `radau` or `bdf`.
+    /// `auto`, `dopri5`, `dop853`, `radau`, `esdirk` or `bdf`.
     pub fn solver(mut self, name: &str) -> Result<Self, Error> {
         let Some(solver) = SolverName::from_name(name) else {
             let known: Vec<&str> = SolverName::ALL.iter().map(|s| s.as_str()).collect();

@@ -1,7 +1,8 @@
 //! Order of the methods and of their interpolants, exactness for polynomials, landing, fault recovery.
 
 use saltus_solve::{
-    Dopri5, Integrator, Problem, Radau, SolveError, SolverName, StepError, StepLimits, Tolerances,
+    Discontinuity, Dopri5, Integrator, Problem, Radau, SolveError, SolverName, StepError,
+    StepLimits, Tolerances,
 };
 
 struct Ode<F> {
@@ -45,6 +46,17 @@ fn oscillator() -> impl Problem {
         dx[1] = -x[0];
     })
 }
+
+/// All methods that a name stands for.
+const METHODS: [SolverName; 5] = [
+    SolverName::Dopri5,
+    SolverName::Dop853,
+    SolverName::Radau,
+    SolverName::Esdirk,
+    SolverName::Bdf,
+];
+
+const IMPLICIT: [SolverName; 2] = [SolverName::Radau, SolverName::Esdirk];
 
 /// Tolerances that accept every step and leave the step size to the limits.
 const LOOSE: Tolerances = Tolerances { rel: 1.0, abs: 1.0 };
@@ -96,18 +108,26 @@ fn measured_order(coarse: f64, fine: f64) -> f64 {
 
 #[test]
 fn measured_order_is_the_theory() {
-    for (solver, steps) in [(SolverName::Dopri5, 40), (SolverName::Radau, 16)] {
+    for (solver, order, steps) in [
+        (SolverName::Dopri5, 5.0, 40),
+        (SolverName::Dop853, 8.0, 8),
+        (SolverName::Radau, 5.0, 16),
+        (SolverName::Esdirk, 5.0, 16),
+    ] {
         let found = measured_order(global_error(solver, steps), global_error(solver, 2 * steps));
-        assert!((found - 5.0).abs() < 0.2, "{solver:?}: {found}");
+        assert!((found - order).abs() < 0.2, "{solver:?}: {found}");
     }
 }
 
 #[test]
 fn dense_output_has_its_order() {
-    // Local error: one power more than the order of the interpolant, 4 for DOPRI5 and 3 for the collocation polynomial.
+    // Local error: one power more than the order of the interpolant, 4 for DOPRI5 and ESDIRK, 7 for DOP853 and 3 for the
+    // collocation polynomial.
     for (solver, power, h) in [
         (SolverName::Dopri5, 5.0, 0.1),
+        (SolverName::Dop853, 8.0, 0.4),
         (SolverName::Radau, 4.0, 0.1),
+        (SolverName::Esdirk, 5.0, 0.1),
     ] {
         let found = measured_order(
             interpolation_error(solver, h),
@@ -144,20 +164,24 @@ fn polynomial_error(solver: SolverName, degree: i32) -> f64 {
 
 #[test]
 fn exact_for_polynomials_of_the_order_and_not_beyond() {
-    for solver in [SolverName::Dopri5, SolverName::Radau] {
-        for degree in 1..=5 {
-            assert!(
-                polynomial_error(solver, degree) < 1e-14,
-                "{solver:?} {degree}"
-            );
+    for (solver, order) in [
+        (SolverName::Dopri5, 5),
+        (SolverName::Dop853, 8),
+        (SolverName::Radau, 5),
+        (SolverName::Esdirk, 5),
+    ] {
+        for degree in 1..=order {
+            let error = polynomial_error(solver, degree);
+            assert!(error < 1e-14, "{solver:?} {degree}: {error}");
         }
-        assert!(polynomial_error(solver, 6) > 1e-5, "{solver:?}");
+        let error = polynomial_error(solver, order + 1);
+        assert!(error > 1e-6, "{solver:?}: {error}");
     }
 }
 
 #[test]
 fn steps_land_on_their_limit_without_slivers() {
-    for solver in [SolverName::Dopri5, SolverName::Radau, SolverName::Bdf] {
+    for solver in METHODS {
         let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), &[1.0]);
         let mut problem = growth();
         let mut limits = StepLimits {
@@ -183,7 +207,7 @@ fn steps_land_on_their_limit_without_slivers() {
 
 #[test]
 fn a_recoverable_fault_shrinks_the_step_and_a_wall_is_reported_with_its_cause() {
-    for solver in [SolverName::Dopri5, SolverName::Radau, SolverName::Bdf] {
+    for solver in METHODS {
         let slot = saltus_model::Slot(4);
         let mut problem = Ode {
             n: 1,
@@ -218,47 +242,51 @@ fn a_recoverable_fault_shrinks_the_step_and_a_wall_is_reported_with_its_cause() 
 }
 
 #[test]
-fn stiff_decay_costs_radau_few_steps_and_stays_bounded() {
-    let mut integrator = Integrator::new(SolverName::Radau, Tolerances::new(1e-6), &[1.0]);
-    let mut problem = ode(1, |t, x, dx| dx[0] = -1e6 * (x[0] - t.cos()));
-    let limits = StepLimits {
-        time_end: 10.0,
-        step_size_max: 10.0,
-    };
-    integrator
-        .begin(&mut problem, 0.0, &[2.0], limits)
-        .expect("starts");
-    while integrator.time() < 10.0 {
-        integrator.step(&mut problem, limits).expect("steps");
+fn stiff_decay_costs_implicit_methods_few_steps_and_stays_bounded() {
+    for solver in IMPLICIT {
+        let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), &[1.0]);
+        let mut problem = ode(1, |t, x, dx| dx[0] = -1e6 * (x[0] - t.cos()));
+        let limits = StepLimits {
+            time_end: 10.0,
+            step_size_max: 10.0,
+        };
+        integrator
+            .begin(&mut problem, 0.0, &[2.0], limits)
+            .expect("starts");
+        while integrator.time() < 10.0 {
+            integrator.step(&mut problem, limits).expect("steps");
+        }
+        assert!((integrator.state()[0] - 10.0f64.cos()).abs() < 1e-5);
+        assert!(
+            integrator.statistics().steps < 100,
+            "{solver:?} {:?}",
+            integrator.statistics()
+        );
     }
-    assert!((integrator.state()[0] - 10.0f64.cos()).abs() < 1e-5);
-    assert!(
-        integrator.statistics().steps < 100,
-        "{:?}",
-        integrator.statistics()
-    );
 }
 
 #[test]
 fn restarts_from_interpolated_values_stay_bounded_when_stiff() {
-    // λh = -1e6 at every restart, 1e4 restarts from inside the step.
-    let mut integrator = Integrator::new(SolverName::Radau, Tolerances::new(1e-4), &[1.0]);
-    let lambda = 1e6;
-    let mut problem = ode(1, move |_, x, dx| dx[0] = -lambda * x[0]);
-    let (mut t, mut x) = (0.0, [1.0]);
-    for _ in 0..10_000 {
-        let limits = StepLimits {
-            time_end: t + 1.0,
-            step_size_max: 1.0,
-        };
-        integrator
-            .begin(&mut problem, t, &x, limits)
-            .expect("starts");
-        integrator.step_whole(&mut problem, t + 1.0).expect("steps");
-        t += 0.7;
-        integrator.interpolate(t.min(integrator.time()), &mut x);
-        t = t.min(integrator.time());
-        assert!(x[0].abs() <= 1.0);
+    for solver in IMPLICIT {
+        // λh = -1e6 at every restart, 1e4 restarts from inside the step.
+        let mut integrator = Integrator::new(solver, Tolerances::new(1e-4), &[1.0]);
+        let lambda = 1e6;
+        let mut problem = ode(1, move |_, x, dx| dx[0] = -lambda * x[0]);
+        let (mut t, mut x) = (0.0, [1.0]);
+        for _ in 0..10_000 {
+            let limits = StepLimits {
+                time_end: t + 1.0,
+                step_size_max: 1.0,
+            };
+            integrator
+                .begin(&mut problem, t, &x, limits)
+                .expect("starts");
+            integrator.step_whole(&mut problem, t + 1.0).expect("steps");
+            t += 0.7;
+            integrator.interpolate(t.min(integrator.time()), &mut x);
+            t = t.min(integrator.time());
+            assert!(x[0].abs() <= 1.0, "{solver:?}");
+        }
     }
 }
 
@@ -325,11 +353,11 @@ fn methods_can_be_used_alone() {
     };
     let mut explicit = Dopri5::new(Tolerances::new(1e-8), &[1.0]);
     explicit
-        .begin(&mut problem, 0.0, &[1.0], limits)
+        .begin(&mut problem, 0.0, &[1.0], limits, Discontinuity::Dynamics)
         .expect("starts");
     let mut implicit = Radau::new(Tolerances::new(1e-8), &[1.0]);
     implicit
-        .begin(&mut problem, 0.0, &[1.0], limits)
+        .begin(&mut problem, 0.0, &[1.0], limits, Discontinuity::Dynamics)
         .expect("starts");
     while explicit.time() < 1.0 {
         explicit.step(&mut problem, limits).expect("steps");

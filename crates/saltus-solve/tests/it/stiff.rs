@@ -46,7 +46,11 @@ const ALLOWED: [f64; 6] = [100.0, 100.0, 100.0, 100.0, 100.0, 1e4];
 
 #[test]
 fn end_values_are_those_published() {
-    for (solver, tolerance) in [(SolverName::Radau, 1e-7), (SolverName::Bdf, 1e-7)] {
+    for (solver, tolerance) in [
+        (SolverName::Radau, 1e-7),
+        (SolverName::Esdirk, 1e-7),
+        (SolverName::Bdf, 1e-7),
+    ] {
         for (problem, allowed) in STIFF.into_iter().zip(ALLOWED) {
             let allowed = match solver {
                 SolverName::Bdf => allowed,

@@ -1,0 +1,177 @@
+//! Step sizes: the controllers of all one-step methods, the trial step that lands on its limit, the first step size.
+//!
+//! Comes in: error norms of trial steps (1 is the tolerance). Goes out: the quotient h/h_new. Methods and sources: the PI
+//! controller of Hairer, Nørsett and Wanner, Solving ODEs I, II.4 (Gustafsson 1991), for explicit methods, and the predictive
+//! controller of Gustafsson (1994), Solving ODEs II, IV.8, for implicit ones.
+
+use crate::error::SolveError;
+use crate::integrator::{Problem, StepLimits};
+use crate::scale::{STEP_ULPS, rms, time_resolution};
+
+/// A step is lengthened by at most this factor to land on its limit.
+pub(crate) const STRETCH: f64 = 1.1;
+/// Step size factor after the model could not be evaluated at a trial point.
+pub(crate) const SHRINK_ON_FAULT: f64 = 0.25;
+/// Attempts at one step; every one is smaller, so the smallest step size is reached long before.
+pub(crate) const ATTEMPTS_MAX: u32 = 400;
+/// On restart the second derivative is estimated over this part of the last step size.
+const RESTART_PROBE: f64 = 0.01;
+
+/// How the error of the last step enters the next size.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Law {
+    /// h/h_new = err^(e - 0.75β) / err_last^β / safety, with e = `exponent`.
+    ProportionalIntegral { beta: f64 },
+    /// The larger of err^e/safety and (h_last/h)·(err²/err_last)^e/safety: the trend of the last two steps goes on.
+    Predictive,
+}
+
+/// Constants of a method's step size control.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Control {
+    /// 1/q, where the error estimate is O(h^q).
+    pub exponent: f64,
+    pub law: Law,
+    pub safety: f64,
+    /// Bounds of h/h_new.
+    pub quotient_min: f64,
+    pub quotient_max: f64,
+    /// Errors below this count as this in the memory of the controller.
+    pub error_floor: f64,
+}
+
+/// Size and error of the last accepted step of a segment.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct LastStep {
+    step_size: f64,
+    error: f64,
+}
+
+impl Control {
+    pub(crate) fn remember(&self, step_size: f64, error: f64) -> LastStep {
+        LastStep {
+            step_size,
+            error: error.max(self.error_floor),
+        }
+    }
+
+    /// h/h_new after an accepted step of size `h`. `effort` ≤ 1 lowers the safety factor after a hard iteration.
+    pub(crate) fn after_accepted(
+        &self,
+        h: f64,
+        error: f64,
+        effort: f64,
+        last: Option<LastStep>,
+    ) -> f64 {
+        let quotient = match self.law {
+            Law::ProportionalIntegral { beta } => {
+                let error_last = last.map_or(self.error_floor, |last| last.error);
+                error.powf(self.exponent - 0.75 * beta)
+                    / error_last.powf(beta)
+                    / (self.safety * effort)
+            }
+            Law::Predictive => {
+                let now = error.powf(self.exponent) / (self.safety * effort);
+                match last {
+                    None => now,
+                    Some(last) => now.max(
+                        last.step_size / h * (error * error / last.error).powf(self.exponent)
+                            / self.safety,
+                    ),
+                }
+            }
+        };
+        quotient.clamp(self.quotient_min, self.quotient_max)
+    }
+
+    /// h/h_new after a step with an error above the tolerance.
+    pub(crate) fn after_rejected(&self, error: f64) -> f64 {
+        let exponent = match self.law {
+            Law::ProportionalIntegral { beta } => self.exponent - 0.75 * beta,
+            Law::Predictive => self.exponent,
+        };
+        if error.is_finite() {
+            (error.powf(exponent) / self.safety).min(self.quotient_max)
+        } else {
+            1.0 / SHRINK_ON_FAULT
+        }
+    }
+}
+
+/// The end of the next trial step and whether that is the limit: lands on `time_end` exactly, stretches by at most 10 % to do
+/// so, and halves the way rather than leave a sliver.
+pub(crate) fn trial_step(t: f64, wanted: f64, limits: StepLimits) -> (f64, bool) {
+    let wanted = wanted.min(limits.step_size_max);
+    let remaining = limits.time_end - t;
+    if wanted * STRETCH >= remaining {
+        (limits.time_end, true)
+    } else if wanted * 2.0 > remaining {
+        (t + 0.5 * remaining, false)
+    } else {
+        (t + wanted, false)
+    }
+}
+
+/// Smallest step size at `t`.
+pub(crate) fn step_size_min(t: f64) -> f64 {
+    STEP_ULPS * time_resolution(t, 0.0)
+}
+
+/// Initial step size, at most the last one after a discontinuity (Hairer, Nørsett, Wanner, Solving ODEs I, II.4): from the sizes of the state, its derivative and the second
+/// derivative of an Euler step, for a method of order `order`. Fixed numbers of the source are taken relative to the span.
+/// `euler` and `dx1` are work space.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one formula, called from two places with their work space"
+)]
+pub(crate) fn initial_step_size<P: Problem + ?Sized>(
+    problem: &mut P,
+    t: f64,
+    x: &[f64],
+    dx: &[f64],
+    weights: &[f64],
+    order: f64,
+    limits: StepLimits,
+    step_size_last: Option<f64>,
+    euler: &mut [f64],
+    dx1: &mut [f64],
+) -> Result<f64, SolveError> {
+    let span = (limits.time_end - t).min(limits.step_size_max);
+    let d0 = rms(x, weights);
+    let d1 = rms(dx, weights);
+    if x.is_empty() {
+        return Ok(span);
+    }
+    // A state below its weight says nothing about the time scale.
+    let mut h0 = match step_size_last {
+        Some(last) => RESTART_PROBE * last,
+        None if d0 < 1.0 || d1 < 1e-10 => 1e-6 * span,
+        None => 0.01 * d0 / d1,
+    };
+    h0 = h0.min(span);
+    for _ in 0..20 {
+        for i in 0..x.len() {
+            euler[i] = x[i] + h0 * dx[i];
+        }
+        match problem.derivatives(t + h0, euler, dx1) {
+            Ok(()) => break,
+            Err(error) if error.recoverable() => h0 *= 0.1,
+            Err(error) => return Err(error),
+        }
+    }
+    for (d, dx) in dx1.iter_mut().zip(dx) {
+        *d -= dx;
+    }
+    let d2 = rms(dx1, weights) / h0;
+    let largest = d1.max(d2);
+    let h1 = if largest * span <= 1e-15 {
+        (1e-6 * span).max(h0 * 1e-3)
+    } else {
+        (0.01 / largest).powf(1.0 / order)
+    };
+    let h = match step_size_last {
+        Some(last) => last.min(h1),
+        None => (100.0 * h0).min(h1),
+    };
+    Ok(h.min(span).max(2.0 * step_size_min(t)))
+}

@@ -1,0 +1,473 @@
+//! What all one-step methods share: set-up, the step loop with its rejections, step size control, landing, statistics.
+//!
+//! A method is a [`OneStepMethod`]: how one trial step is computed and its error measured, and the interpolant over it.
+//! [`OneStep`] makes an integrator of it:
+//! ```text
+//! step:  repeat                                    (at most ATTEMPTS_MAX times, every trial smaller than the last)
+//!          t_new from the planned size and the limits (lands exactly, stretched by at most 10 %)
+//!          trial: x(t_new) and its error in units of the tolerance
+//!          error ≤ 1: complete the trial (derivative at t_new, interpolant); plan the next size; done
+//!          otherwise, or if the model cannot be evaluated: smaller size
+//! ```
+//! After an accepted step the interval is `[time_old, time]`, and `state` belongs to its end. A failed step changes neither.
+
+use crate::control::{
+    ATTEMPTS_MAX, Control, LastStep, SHRINK_ON_FAULT, initial_step_size, step_size_min, trial_step,
+};
+use crate::error::SolveError;
+use crate::integrator::{IntegratorStatistics, Problem, SolverName, StepError, StepLimits};
+use crate::scale::{Tolerances, nominal_magnitude};
+
+/// The point from which a step is tried.
+#[derive(Debug)]
+pub struct Point {
+    pub t: f64,
+    pub x: Vec<f64>,
+    /// f(t, x), or the derivative that the last stage of an implicit method has there.
+    pub dx: Vec<f64>,
+    /// Tolerance of each component at `x`.
+    pub weights: Vec<f64>,
+    pub nominal: Vec<f64>,
+    pub tolerances: Tolerances,
+    /// No step of this segment has been accepted yet.
+    pub first: bool,
+}
+
+impl Point {
+    /// Tolerance of component `i` over a step from `x` to `x_new`.
+    #[inline]
+    pub(crate) fn weight_over(&self, i: usize, x_new: f64) -> f64 {
+        self.tolerances
+            .weight(self.x[i].abs().max(x_new.abs()), self.nominal[i])
+    }
+
+    fn update_weights(&mut self) {
+        for i in 0..self.x.len() {
+            self.weights[i] = self.tolerances.weight(self.x[i], self.nominal[i]);
+        }
+    }
+}
+
+/// A trial step.
+#[derive(Debug)]
+pub struct Trial {
+    pub t_new: f64,
+    pub h: f64,
+    /// A larger trial from the same point was rejected.
+    pub repeated: bool,
+    /// State at the end, filled by [`OneStepMethod::attempt`].
+    pub x: Vec<f64>,
+    /// Derivative there, filled by `attempt` or by [`OneStepMethod::complete`].
+    pub dx: Vec<f64>,
+    /// Error estimate of each component, filled by `attempt`.
+    pub error: Vec<f64>,
+}
+
+/// How a trial ended.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Attempt {
+    /// Computed. `error` is 1 at the tolerance; `effort` ≤ 1 asks for a smaller next step after a hard iteration.
+    Computed { error: f64, effort: f64 },
+    /// No solution found: try this multiple of the step size.
+    Again(f64),
+}
+
+/// The step that the interpolant is for.
+#[derive(Debug)]
+pub struct LastInterval {
+    pub t_old: f64,
+    pub t: f64,
+    pub x_old: Vec<f64>,
+}
+
+/// What a discontinuity changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Discontinuity {
+    /// The states jumped; f is the same function as before.
+    States,
+    /// f may be another function.
+    Dynamics,
+}
+
+/// A method: tableau, stages, dense output.
+pub trait OneStepMethod {
+    const NAME: SolverName;
+    const CONTROL: Control;
+    /// Power of h in the error estimate, for the first step size.
+    const ERROR_ORDER: f64;
+    /// Degree of the interpolant in time.
+    const DEGREE: usize;
+
+    fn new(n: usize, tolerances: Tolerances) -> Self;
+
+    /// The tolerances of the inner error test; the user's unless the estimate is of a much lower order than the method.
+    fn inner_tolerances(tolerances: Tolerances) -> Tolerances {
+        tolerances
+    }
+
+    /// A new segment begins: what was extrapolated from the last step is void, and if the dynamics changed the Jacobian too.
+    fn restart(&mut self, _change: Discontinuity) {}
+
+    /// Computes `trial.x` and `trial.error`.
+    fn attempt<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        point: &Point,
+        trial: &mut Trial,
+        statistics: &mut IntegratorStatistics,
+    ) -> Result<Attempt, SolveError>;
+
+    /// Makes the trial ready to be accepted: `trial.dx`, and the interpolant as far as no evaluation is needed for it. May still
+    /// fail, and the trial is then repeated smaller.
+    fn complete<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        point: &Point,
+        trial: &mut Trial,
+        statistics: &mut IntegratorStatistics,
+    ) -> Result<(), SolveError>;
+
+    /// Evaluations that only the interpolant over the step needs. Called once per step at most, before or after the trial has
+    /// become the last step; `x_old` is its start.
+    fn complete_interpolant<P: Problem + ?Sized>(
+        &mut self,
+        _problem: &mut P,
+        _x_old: &[f64],
+        _statistics: &mut IntegratorStatistics,
+    ) -> Result<(), SolveError> {
+        Ok(())
+    }
+
+    /// The size planned after an accepted step of size `h`; a method may keep `h` to keep its factors.
+    fn plan(&mut self, _h: f64, next: f64) -> f64 {
+        next
+    }
+
+    /// A trial of this size was rejected by its error.
+    fn rejected(&mut self) {}
+
+    /// State at `theta` = (t - t_old)/(t_new - t_old) of the last step.
+    fn interpolate(&self, step: &LastInterval, theta: f64, out: &mut [f64]);
+}
+
+/// An integrator made of a one-step method.
+#[derive(Debug)]
+pub struct OneStep<M> {
+    pub(crate) method: M,
+    point: Point,
+    trial: Trial,
+    interval: LastInterval,
+    interpolant_complete: bool,
+    step_size_next: f64,
+    /// A step size is known from before.
+    started: bool,
+    last: Option<LastStep>,
+    statistics: IntegratorStatistics,
+}
+
+impl<M: OneStepMethod> OneStep<M> {
+    pub fn new(tolerances: Tolerances, nominal: &[f64]) -> OneStep<M> {
+        let n = nominal.len();
+        let zeros = || vec![0.0; n];
+        OneStep {
+            method: M::new(n, tolerances),
+            point: Point {
+                t: 0.0,
+                x: zeros(),
+                dx: zeros(),
+                weights: zeros(),
+                nominal: nominal.iter().map(|v| nominal_magnitude(*v)).collect(),
+                tolerances: M::inner_tolerances(tolerances),
+                first: true,
+            },
+            trial: Trial {
+                t_new: 0.0,
+                h: 0.0,
+                repeated: false,
+                x: zeros(),
+                dx: zeros(),
+                error: zeros(),
+            },
+            interval: LastInterval {
+                t_old: 0.0,
+                t: 0.0,
+                x_old: zeros(),
+            },
+            interpolant_complete: true,
+            step_size_next: 0.0,
+            started: false,
+            last: None,
+            statistics: IntegratorStatistics::default(),
+        }
+    }
+
+    /// Begins, or begins again after a discontinuity. Costs two evaluations: the derivative, which the first step uses, and one
+    /// that tests the step size.
+    pub fn begin<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        t: f64,
+        x: &[f64],
+        limits: StepLimits,
+        change: Discontinuity,
+    ) -> Result<(), StepError> {
+        if !self.point.tolerances.usable() {
+            return Err(StepError::Tolerances(self.point.tolerances));
+        }
+        self.set_point(t, x, change);
+        let fatal = |error| StepError::Fatal {
+            time: t,
+            error: Box::new(error),
+        };
+        self.statistics.rhs_evaluations += 2;
+        problem
+            .derivatives(t, &self.point.x, &mut self.point.dx)
+            .map_err(fatal)?;
+        if let Some(state) = first_non_finite(&self.point.dx).or(first_non_finite(x)) {
+            return Err(fatal(SolveError::NonFiniteDerivative { state }));
+        }
+        let last = self.started.then_some(self.step_size_next);
+        self.step_size_next = initial_step_size(
+            problem,
+            t,
+            &self.point.x,
+            &self.point.dx,
+            &self.point.weights,
+            M::ERROR_ORDER,
+            limits,
+            last,
+            &mut self.trial.x,
+            &mut self.trial.dx,
+        )
+        .map_err(fatal)?;
+        self.started = true;
+        Ok(())
+    }
+
+    /// Begins at a point whose derivative is known, with a step size from another method.
+    pub fn continue_from(&mut self, t: f64, x: &[f64], dx: &[f64], step_size: f64) {
+        self.set_point(t, x, Discontinuity::Dynamics);
+        self.point.dx.copy_from_slice(dx);
+        self.step_size_next = step_size;
+        self.started = true;
+    }
+
+    fn set_point(&mut self, t: f64, x: &[f64], change: Discontinuity) {
+        self.point.t = t;
+        self.point.x.copy_from_slice(x);
+        self.point.update_weights();
+        self.point.first = true;
+        self.interval.t_old = t;
+        self.interval.t = t;
+        self.interval.x_old.copy_from_slice(x);
+        self.last = None;
+        self.method.restart(change);
+    }
+
+    /// Takes one accepted step, with its interpolant.
+    pub fn step<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        limits: StepLimits,
+    ) -> Result<(), StepError> {
+        self.advance(problem, limits, true)
+    }
+
+    /// Takes one accepted step. Inside it [`OneStep::complete_interpolant`] must be called before [`OneStep::interpolate`].
+    pub fn step_bare<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        limits: StepLimits,
+    ) -> Result<(), StepError> {
+        self.advance(problem, limits, false)
+    }
+
+    fn advance<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        limits: StepLimits,
+        with_interpolant: bool,
+    ) -> Result<(), StepError> {
+        let wanted = self.step_size_next;
+        let t = self.point.t;
+        let mut cause = None;
+        self.trial.repeated = false;
+        for _ in 0..ATTEMPTS_MAX {
+            let (t_new, landed) = trial_step(t, self.step_size_next, limits);
+            let h = t_new - t;
+            if h < step_size_min(t) && !landed || t_new <= t {
+                break;
+            }
+            self.trial.t_new = t_new;
+            self.trial.h = h;
+            let size = match self.try_step(problem, with_interpolant) {
+                Ok(Attempt::Computed { error, effort }) if error <= 1.0 => {
+                    let quotient = M::CONTROL.after_accepted(h, error, effort, self.last);
+                    let mut next = self.method.plan(h, h / quotient);
+                    if self.trial.repeated {
+                        next = next.min(h);
+                    } else if h < wanted {
+                        // Cut short to land: the size that was wanted is still right.
+                        next = next.max(wanted);
+                    }
+                    self.last = Some(M::CONTROL.remember(h, error));
+                    self.step_size_next = next;
+                    self.accept(with_interpolant);
+                    return Ok(());
+                }
+                Ok(Attempt::Computed { error, .. }) => {
+                    cause = self
+                        .non_finite(error)
+                        .map(|state| Box::new(SolveError::NonFiniteDerivative { state }));
+                    self.method.rejected();
+                    h / M::CONTROL.after_rejected(error)
+                }
+                Ok(Attempt::Again(factor)) => {
+                    cause = None;
+                    h * factor
+                }
+                Err(error) if error.recoverable() => {
+                    cause = Some(Box::new(error));
+                    h * SHRINK_ON_FAULT
+                }
+                Err(error) => {
+                    return Err(StepError::Fatal {
+                        time: t,
+                        error: Box::new(error),
+                    });
+                }
+            };
+            self.statistics.steps_rejected += 1;
+            self.trial.repeated = true;
+            self.step_size_next = size;
+            if size < step_size_min(t) {
+                break;
+            }
+        }
+        let too_small = StepError::TooSmall {
+            time: t,
+            step_size: self.step_size_next,
+            state: self.worst_state(),
+            cause,
+        };
+        Err(too_small)
+    }
+
+    fn try_step<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        with_interpolant: bool,
+    ) -> Result<Attempt, SolveError> {
+        let (point, trial, statistics) = (&self.point, &mut self.trial, &mut self.statistics);
+        let attempt = self.method.attempt(problem, point, trial, statistics)?;
+        if let Attempt::Computed { error, .. } = attempt
+            && error <= 1.0
+        {
+            self.method.complete(problem, point, trial, statistics)?;
+            if with_interpolant {
+                self.method
+                    .complete_interpolant(problem, &point.x, statistics)?;
+            }
+        }
+        Ok(attempt)
+    }
+
+    fn accept(&mut self, with_interpolant: bool) {
+        self.statistics.steps += 1;
+        self.interval.t_old = self.point.t;
+        self.interval.t = self.trial.t_new;
+        self.point.t = self.trial.t_new;
+        std::mem::swap(&mut self.interval.x_old, &mut self.point.x);
+        std::mem::swap(&mut self.point.x, &mut self.trial.x);
+        std::mem::swap(&mut self.point.dx, &mut self.trial.dx);
+        self.point.first = false;
+        self.point.update_weights();
+        self.interpolant_complete = with_interpolant;
+    }
+
+    /// The component that makes an error infinite or NaN.
+    fn non_finite(&self, error: f64) -> Option<usize> {
+        if error.is_finite() {
+            return None;
+        }
+        first_non_finite(&self.trial.error).or(first_non_finite(&self.trial.x))
+    }
+
+    fn worst_state(&self) -> Option<usize> {
+        let size = |i: usize| (self.trial.error[i] / self.point.weights[i]).abs();
+        (0..self.point.x.len()).max_by(|&a, &b| size(a).total_cmp(&size(b)))
+    }
+
+    /// Makes the interpolant of the last step ready, if it is not.
+    pub fn complete_interpolant<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+    ) -> Result<(), SolveError> {
+        if !self.interpolant_complete {
+            self.method.complete_interpolant(
+                problem,
+                &self.interval.x_old,
+                &mut self.statistics,
+            )?;
+            self.interpolant_complete = true;
+        }
+        Ok(())
+    }
+
+    /// The state at a time of the last step; the ends are exact.
+    pub fn interpolate(&self, t: f64, out: &mut [f64]) {
+        let interval = &self.interval;
+        if t == interval.t {
+            out.copy_from_slice(&self.point.x);
+        } else if t == interval.t_old {
+            out.copy_from_slice(&interval.x_old);
+        } else {
+            assert!(
+                self.interpolant_complete,
+                "complete_interpolant comes before interpolate"
+            );
+            let theta = (t - interval.t_old) / (interval.t - interval.t_old);
+            self.method.interpolate(interval, theta, out);
+        }
+    }
+
+    /// Degree of the interpolant in time.
+    pub fn dense_degree(&self) -> usize {
+        M::DEGREE
+    }
+
+    /// Plans the size of the next step.
+    pub fn set_step_size(&mut self, step_size: f64) {
+        self.step_size_next = step_size;
+    }
+
+    pub fn time(&self) -> f64 {
+        self.point.t
+    }
+
+    /// Start of the last step.
+    pub fn time_old(&self) -> f64 {
+        self.interval.t_old
+    }
+
+    pub fn state(&self) -> &[f64] {
+        &self.point.x
+    }
+
+    /// The derivative at the current point.
+    pub fn derivative(&self) -> &[f64] {
+        &self.point.dx
+    }
+
+    pub fn step_size_next(&self) -> f64 {
+        self.step_size_next
+    }
+
+    pub fn statistics(&self) -> &IntegratorStatistics {
+        &self.statistics
+    }
+}
+
+fn first_non_finite(v: &[f64]) -> Option<usize> {
+    v.iter().position(|v| !v.is_finite())
+}
