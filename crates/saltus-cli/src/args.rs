@@ -86,6 +86,9 @@ pub(crate) struct SimulateArgs {
     /// Statistics as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) stats: Option<PathBuf>,
+    /// Sizes of the accepted steps, CSV
+    #[arg(long, value_name = "FILE")]
+    pub(crate) steps: Option<PathBuf>,
     /// A picture of variables over time (repeatable)
     #[arg(long = "plot", value_name = "VAR,VAR=FILE.svg")]
     pub(crate) plots: Vec<PlotRequest>,

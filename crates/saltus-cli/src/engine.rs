@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 
-use saltus::{Compiled, Error, Execution, Workspace};
+use saltus::{Compiled, Error, Execution, StepRecord, Workspace};
 use saltus_results::{EventRecord, ResultTable, Statistics};
 
 use crate::args::{Setting, SimulateArgs, Stage, TargetArgs};
@@ -27,6 +27,8 @@ pub(crate) struct Run {
     pub(crate) model: String,
     pub(crate) table: ResultTable,
     pub(crate) events: Vec<EventRecord>,
+    /// Accepted steps, if asked for.
+    pub(crate) steps: Vec<StepRecord>,
     pub(crate) statistics: Statistics,
     /// Warnings and what the model printed, rendered.
     pub(crate) messages: String,
@@ -102,7 +104,8 @@ fn run(
     let mut experiment = compiled
         .experiment()
         .variables(&args.variables)
-        .events(!args.no_events);
+        .events(!args.no_events)
+        .record_steps(args.steps.is_some());
     for (path, value) in settings {
         experiment = experiment.set(path, value);
     }
@@ -150,6 +153,7 @@ fn run(
         model: compiled.info().name.clone(),
         table: done.table,
         events: done.event_log,
+        steps: done.steps,
         statistics: done.statistics,
         messages,
         failure: failed,

@@ -40,9 +40,11 @@
 //! | `init` | bind, initial system, homotopy |
 //! | `calendar` | communication points and step ends |
 //! | `watch` | events that accumulate |
+//! | `creep` | small steps at discontinuities that are no events |
 //! | `point` | evaluation of the model at one point |
 
 mod calendar;
+mod creep;
 mod error;
 mod event_step;
 mod init;
@@ -56,8 +58,8 @@ mod watch;
 pub use error::{Oscillation, Phase, RunFailure, SimError};
 pub use options::{Clock, Environment, OptionError, Options, OutputGrid};
 pub use record::{
-    Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunStatistics,
-    RunSummary, Silent,
+    Cause, ChangedValue, CreepRecord, EventKind, EventRecord, NoteRecord, Recorder, RowKind,
+    RunStatistics, RunSummary, Silent, StepRecord,
 };
 pub use run::simulate;
 pub use saltus_solve::SolverName;

@@ -17,6 +17,9 @@ pub trait Recorder {
     /// Warnings and printed text of the model.
     fn message(&mut self, _time: f64, _site: Site, _text: &str) {}
 
+    /// An accepted step.
+    fn step(&mut self, _step: &StepRecord) {}
+
     /// Something the user should know about how a result came about.
     fn note(&mut self, _note: &NoteRecord) {}
 }
@@ -108,8 +111,33 @@ pub struct EventRecord {
     pub mode: u32,
 }
 
+/// One accepted step of the integrator.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct StepRecord {
+    /// Where it ends.
+    pub time: f64,
+    pub step_size: f64,
+    /// Attempts that were rejected before it.
+    pub rejected: u64,
+    pub method: &'static str,
+}
+
+/// A stretch of small steps at a discontinuity that is no event.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CreepRecord {
+    pub time_start: f64,
+    pub time_end: f64,
+    pub steps: u64,
+    pub steps_rejected: u64,
+    pub step_size_min: f64,
+    /// The longest of the steps before.
+    pub step_size_before: f64,
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub enum NoteRecord {
+    /// Without events: the integrator crept over a discontinuity.
+    Creeping(CreepRecord),
     /// A rank-deficient block was solved by its minimum-norm solution.
     MinimumNorm { time: f64, note: BlockNote },
     /// The initial system was solved by homotopy in so many steps, because the direct solve failed.

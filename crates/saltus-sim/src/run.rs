@@ -8,6 +8,7 @@
 //! the integrator restarts only if the motion has changed, otherwise the rest of the step's interpolant is searched on.
 
 use crate::calendar::Grid;
+use crate::creep::Creep;
 use crate::error::{Phase, RunFailure, SimError};
 use crate::event_step::{EventStep, TimeFlags, event_step};
 use crate::init::{initialise, set_flag};
@@ -17,6 +18,7 @@ use crate::point::{
 };
 use crate::record::{
     Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
+    StepRecord,
 };
 use crate::restart::{Settling, motion_change, settle};
 use crate::watch::Watch;
@@ -144,6 +146,7 @@ struct Run<'a, I: Instance> {
     warned: Vec<Site>,
     evaluations_seen: u64,
     stiff_noted: bool,
+    creep: Creep,
     summary: RunSummary,
     seconds_start: Option<f64>,
     seconds_initialised: Option<f64>,
@@ -184,6 +187,7 @@ impl<'a, I: Instance> Run<'a, I> {
             warned: Vec::new(),
             evaluations_seen: 0,
             stiff_noted: false,
+            creep: Creep::default(),
             before: values.v.clone(),
             step: EventStep::default(),
             causes: Vec::new(),
@@ -335,7 +339,11 @@ impl<'a, I: Instance> Run<'a, I> {
             values: &mut self.values,
             relations,
         };
+        let rejected_before = self.integrator.statistics().steps_rejected;
         let result = self.integrator.step(&mut problem, limits);
+        if result.is_ok() {
+            self.record_step(rejected_before);
+        }
         if !self.stiff_noted && self.integrator.statistics().stiff_switches > 0 {
             self.stiff_noted = true;
             self.recorder.note(&NoteRecord::Stiff {
@@ -343,6 +351,22 @@ impl<'a, I: Instance> Run<'a, I> {
             });
         }
         result.map_err(|error| self.step_error(error))
+    }
+
+    fn record_step(&mut self, rejected_before: u64) {
+        let (from, to) = (self.integrator.time_old(), self.integrator.time());
+        let rejected = self.integrator.statistics().steps_rejected - rejected_before;
+        self.recorder.step(&StepRecord {
+            time: to,
+            step_size: to - from,
+            rejected,
+            method: self.integrator.method_name(),
+        });
+        if !self.options.events
+            && let Some(record) = self.creep.step(from, to, rejected)
+        {
+            self.recorder.note(&NoteRecord::Creeping(record));
+        }
     }
 
     fn step_error(&self, error: StepError) -> SimError {
@@ -918,6 +942,9 @@ impl<'a, I: Instance> Run<'a, I> {
     }
 
     fn finish_summary(mut self) -> RunSummary {
+        if let Some(record) = self.creep.finish() {
+            self.recorder.note(&NoteRecord::Creeping(record));
+        }
         self.absorb_integrator_statistics();
         let system = self.instance.system(&self.values);
         let statistics = &mut self.summary.statistics;

@@ -34,6 +34,7 @@ pub use saltus_codegen::Execution;
 pub use saltus_model::SlotRole;
 pub use saltus_plot as plot;
 pub use saltus_results as results;
+pub use saltus_sim::{CreepRecord, StepRecord};
 pub use saltus_syntax::{Diagnostic, Severity};
 
 /// The version of Saltus.

@@ -9,7 +9,8 @@ use saltus_results::{
     Blocks, EventCounts, EventRecord, ResultTable, Seconds, Selection, Statistics,
 };
 use saltus_sim::{
-    Environment, NoteRecord, Options, OutputGrid, RowKind, RunStatistics, RunSummary, SolverName,
+    CreepRecord, Environment, NoteRecord, Options, OutputGrid, RowKind, RunStatistics, RunSummary,
+    SolverName, StepRecord,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub struct Experiment<'m, M: Model = CompiledModel> {
     sets: Vec<(String, f64)>,
     selection: Selection,
     cancel: Option<&'m AtomicBool>,
+    record_steps: bool,
 }
 
 /// A finished run, or what there is of one that failed.
@@ -50,6 +52,10 @@ pub struct Run {
     pub terminated: Option<String>,
     /// Initialisation was completed.
     pub initialised: bool,
+    /// The accepted steps, if they were asked for ([`Experiment::record_steps`]).
+    pub steps: Vec<StepRecord>,
+    /// Without events: where the integrator crept over a discontinuity.
+    pub creeping: Vec<CreepRecord>,
 }
 
 impl Run {
@@ -106,6 +112,7 @@ impl<'m, M: Model> Experiment<'m, M> {
             sets: Vec::new(),
             selection: Selection::Visible,
             cancel: None,
+            record_steps: false,
         }
     }
 
@@ -171,6 +178,12 @@ impl<'m, M: Model> Experiment<'m, M> {
         self
     }
 
+    /// Keeps the size of every accepted step in [`Run::steps`].
+    pub fn record_steps(mut self, on: bool) -> Self {
+        self.record_steps = on;
+        self
+    }
+
     /// Set from another thread to end the run; what was computed stays.
     pub fn cancel(mut self, flag: &'m AtomicBool) -> Self {
         self.cancel = Some(flag);
@@ -209,6 +222,8 @@ impl<'m, M: Model> Experiment<'m, M> {
             recorder: saltus_results::Recorder::new(info, &self.selection),
             events: Vec::new(),
             messages: Vec::new(),
+            steps: self.record_steps.then(Vec::new),
+            creeping: Vec::new(),
             initialised: false,
             subject,
         };
@@ -269,11 +284,14 @@ impl<'m, M: Model> Experiment<'m, M> {
         let Collector {
             recorder,
             events,
-            messages,
+            mut messages,
             initialised,
+            steps,
+            creeping,
             ..
         } = collector;
         let statistics = self.statistics(&summary.statistics);
+        messages.extend(creeping_message(&creeping, &statistics));
         Run {
             table: recorder.finish(),
             event_log: events,
@@ -285,6 +303,8 @@ impl<'m, M: Model> Experiment<'m, M> {
             time_reached: summary.time_reached,
             terminated: summary.terminated.map(|(_, text)| text),
             initialised,
+            steps: steps.unwrap_or_default(),
+            creeping,
         }
     }
 
@@ -338,6 +358,41 @@ impl<'m, M: Model> Experiment<'m, M> {
     }
 }
 
+/// Places that a message about creeping names.
+const CREEPING_SHOWN: usize = 3;
+
+/// What creeping cost, and where it was worst.
+fn creeping_message(creeping: &[CreepRecord], statistics: &Statistics) -> Option<Diagnostic> {
+    let steps: u64 = creeping.iter().map(|c| c.steps).sum();
+    let rejected: u64 = creeping.iter().map(|c| c.steps_rejected).sum();
+    let mut worst: Vec<&CreepRecord> = creeping.iter().collect();
+    worst.sort_by(|a, b| a.step_size_min.total_cmp(&b.step_size_min));
+    let first = worst.first()?;
+    let share = 100.0 * (steps + rejected) as f64
+        / (statistics.steps + statistics.steps_rejected).max(1) as f64;
+    let message = format!(
+        "without events the integrator crept over {} discontinuities: {steps} steps and {rejected} rejected attempts, {share:.0} % of all; \
+         the step size fell from {:.1e} to {:.1e} s at time {:.6}",
+        creeping.len(),
+        first.step_size_before,
+        first.step_size_min,
+        first.time_start,
+    );
+    let mut d = Diagnostic::placeless("creeping", message);
+    d.severity = saltus_syntax::Severity::Warning;
+    for record in worst.iter().skip(1).take(CREEPING_SHOWN - 1) {
+        d = d.note(format!(
+            "at time {:.6}: from {:.1e} to {:.1e} s in {} steps, {} rejected",
+            record.time_start,
+            record.step_size_before,
+            record.step_size_min,
+            record.steps,
+            record.steps_rejected
+        ));
+    }
+    Some(d.help("without --no-events each of them is located and stepped to"))
+}
+
 /// Largest resident size of this process so far; NaN where the system does not tell.
 fn peak_rss_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status");
@@ -357,6 +412,9 @@ struct Collector<'m> {
     recorder: saltus_results::Recorder,
     events: Vec<EventRecord>,
     messages: Vec<Diagnostic>,
+    /// `None`: not wanted.
+    steps: Option<Vec<StepRecord>>,
+    creeping: Vec<CreepRecord>,
     initialised: bool,
     subject: Subject<'m>,
 }
@@ -443,6 +501,12 @@ impl saltus_sim::Recorder for Collector<'_> {
         self.messages.push(diagnostic);
     }
 
+    fn step(&mut self, step: &StepRecord) {
+        if let Some(steps) = &mut self.steps {
+            steps.push(*step);
+        }
+    }
+
     fn note(&mut self, note: &NoteRecord) {
         let text = match note {
             NoteRecord::MinimumNorm { time, note } => {
@@ -453,6 +517,10 @@ impl saltus_sim::Recorder for Collector<'_> {
             }
             NoteRecord::Homotopy { steps } => {
                 format!("initial values were found by homotopy in {steps} steps")
+            }
+            NoteRecord::Creeping(record) => {
+                self.creeping.push(*record);
+                return;
             }
             NoteRecord::Stiff { .. } => return,
         };

@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use saltus::StepRecord;
 use saltus_plot::{PlotOptions, plot_over_time};
 use saltus_results::{EventKind, write_events};
 
@@ -31,6 +32,9 @@ pub(crate) fn simulate(args: SimulateArgs) -> Outcome {
             out.write_all(json.as_bytes())
         })?;
     }
+    if let Some(path) = &args.steps {
+        files::write_file(path, |out| write_steps(&run.steps, out))?;
+    }
     for request in &args.plots {
         write_plot(&run, request)?;
     }
@@ -54,7 +58,7 @@ fn check_files(args: &SimulateArgs) -> Result<(), Failure> {
         ResultFormat::of(path)?;
     }
     let plots = args.plots.iter().map(|plot| &plot.file);
-    let optional = [&args.output, &args.events, &args.stats];
+    let optional = [&args.output, &args.events, &args.stats, &args.steps];
     for path in optional.into_iter().flatten().chain(plots) {
         files::check_folder(path)?;
     }
@@ -85,6 +89,20 @@ fn write_plot(run: &Run, request: &PlotRequest) -> Result<(), Failure> {
         use std::io::Write;
         out.write_all(svg.as_bytes())
     })
+}
+
+fn write_steps(steps: &[StepRecord], out: &mut dyn std::io::Write) -> std::io::Result<()> {
+    writeln!(out, "\"time\",\"step_size\",\"rejected\",\"method\"")?;
+    for step in steps {
+        let StepRecord {
+            time,
+            step_size,
+            rejected,
+            method,
+        } = step;
+        writeln!(out, "{time},{step_size},{rejected},\"{method}\"")?;
+    }
+    Ok(())
 }
 
 fn event_times(run: &Run) -> Vec<f64> {

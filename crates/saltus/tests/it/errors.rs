@@ -13,6 +13,7 @@ const WITHOUT_EXAMPLE: &[&str] = &[
     "not-utf8",
     "wrong-option",
     "wall-clock",
+    "creeping",
 ];
 
 /// FIXME: pages that need an example that gives their code, with what their first example gives today (nothing: no example).

@@ -153,3 +153,51 @@ fn a_right_hand_side_that_is_no_number_names_time_and_state() {
         Ok(_) => panic!("the run succeeded"),
     }
 }
+
+#[test]
+fn without_events_creeping_is_seen_and_steps_are_logged() {
+    // Dry friction on an oscillator: the sign of v jumps.
+    let friction = || {
+        OdeProblem::new("friction", &[("x", 5.0), ("v", 0.0)], |at, dx| {
+            dx[0] = at.x[1];
+            dx[1] = -at.x[0] - if at.holds[0] != 0.0 { 0.1 } else { -0.1 };
+        })
+        .crossings(&[Crossing::above("v > 0")], |at, r| r[0] = at.x[1])
+        .build()
+    };
+    let model = friction();
+    let run = |events: bool| {
+        model
+            .experiment()
+            .events(events)
+            .record_steps(true)
+            .stop_time(9.0)
+            .tolerance(1e-8)
+            .simulate()
+            .unwrap()
+    };
+    let (with, without) = (run(true), run(false));
+    assert!(with.creeping.is_empty());
+    // v changes its sign at π and 2π.
+    assert_eq!(without.creeping.len(), 2, "{:?}", without.creeping);
+    for (creep, exact) in without.creeping.iter().zip([1.0, 2.0]) {
+        let place = exact * std::f64::consts::PI;
+        assert!(
+            creep.time_start < place && place < creep.time_end + 1e-6,
+            "{creep:?}"
+        );
+        assert!(creep.step_size_min < 1e-2 * creep.step_size_before);
+    }
+    assert!(without.warnings.to_string().contains("crept over 2"));
+    for run in [&with, &without] {
+        let covered: f64 = run.steps.iter().map(|s| s.step_size).sum();
+        assert!(covered >= 9.0 - 1e-12);
+        let rejected: u64 = run.steps.iter().map(|s| s.rejected).sum();
+        assert_eq!(rejected, run.statistics.steps_rejected);
+    }
+    assert!(without.statistics.steps_rejected > 5 * with.statistics.steps_rejected);
+    // Centre 0.1 and amplitude 4.5 in the third half period.
+    let exact = 0.1 + 4.5 * (9.0 - 2.0 * std::f64::consts::PI).cos();
+    assert!((with.last("x").unwrap() - exact).abs() < 1e-6);
+    assert!((without.last("x").unwrap() - exact).abs() < 1e-5);
+}
