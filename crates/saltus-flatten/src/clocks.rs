@@ -24,8 +24,7 @@ use infer::{Clocking, Partition, Timing};
 use ratio::Ratio;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::{
-    Causality, ClockKind, ClockedPartition, Equation, FlatModel, Origin, StateSelect, Variability,
-    Variable, WhenAction,
+    ClockKind, ClockedPartition, Equation, FlatModel, Origin, Variability, Variable, WhenAction,
 };
 use saltus_ir::func::Place;
 use saltus_ir::ids::IdVec;
@@ -263,32 +262,21 @@ fn add_variable(
 ) -> VarId {
     let name = Name::new(&format!("{name}{}", flat.variables.len()));
     flat.variables.push(Variable {
-        name,
-        base,
-        variability: if base == Base::Real {
-            Variability::Continuous
-        } else {
-            Variability::Discrete
-        },
-        causality: Causality::Local,
         protected: true,
         hide_result: true,
-        flow: false,
         start,
         start_level: if start.is_some() { 0 } else { u32::MAX },
-        fixed: None,
-        min: None,
-        max: None,
-        nominal: None,
-        state_select: StateSelect::Default,
-        unit: None,
-        display_unit: None,
-        quantity: None,
-        description: Name::new(""),
-        binding: None,
-        structural: None,
         is_final: true,
-        span: origin.span,
+        ..Variable::new(
+            name,
+            base,
+            if base == Base::Real {
+                Variability::Continuous
+            } else {
+                Variability::Discrete
+            },
+            origin.span,
+        )
     })
 }
 

@@ -84,6 +84,36 @@ pub struct Variable {
     pub span: Span,
 }
 
+impl Variable {
+    /// A local variable without attributes.
+    pub fn new(name: Name, base: Base, variability: Variability, span: Span) -> Variable {
+        Variable {
+            name,
+            base,
+            variability,
+            causality: Causality::Local,
+            protected: false,
+            hide_result: false,
+            flow: false,
+            start: None,
+            start_level: u32::MAX,
+            fixed: None,
+            min: None,
+            max: None,
+            nominal: None,
+            state_select: StateSelect::Default,
+            unit: None,
+            display_unit: None,
+            quantity: None,
+            description: Name::new(""),
+            binding: None,
+            structural: None,
+            is_final: false,
+            span,
+        }
+    }
+}
+
 /// Where an equation comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Origin {

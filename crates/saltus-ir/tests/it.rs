@@ -4,8 +4,7 @@ use proptest::prelude::*;
 use saltus_ir::diff::{DiffError, partial, total_derivative};
 use saltus_ir::eval::{self, Env, EvalErrorKind, NoEnv, NoExternals};
 use saltus_ir::flat::{
-    Algorithm, Causality, Equation, Experiment, FlatModel, Origin, StateSelect, Variability,
-    Variable, WhenAction,
+    Algorithm, Equation, Experiment, FlatModel, Origin, Variability, Variable, WhenAction,
 };
 use saltus_ir::func::*;
 use saltus_ir::ids::IdVec;
@@ -1086,30 +1085,7 @@ fn derivative_annotations_are_used() {
 // ---- algorithms ------------------------------------------------------------------------------------------------
 
 fn variable(name: &str, base: Base, variability: Variability) -> Variable {
-    Variable {
-        name: Name::new(name),
-        base,
-        variability,
-        causality: Causality::Local,
-        protected: false,
-        hide_result: false,
-        flow: false,
-        start: None,
-        start_level: u32::MAX,
-        fixed: None,
-        min: None,
-        max: None,
-        nominal: None,
-        state_select: StateSelect::Default,
-        unit: None,
-        display_unit: None,
-        quantity: None,
-        description: Name::new(""),
-        binding: None,
-        structural: None,
-        is_final: false,
-        span: span(),
-    }
+    Variable::new(Name::new(name), base, variability, span())
 }
 
 fn model() -> FlatModel {

@@ -3,7 +3,7 @@
 
 use crate::system::{Action, Assignment, Crossing, Delay, TimeEvent};
 use rustc_hash::FxHashMap;
-use saltus_ir::flat::{Causality, FlatModel, Origin, StateSelect, Variability, Variable};
+use saltus_ir::flat::{Causality, FlatModel, Origin, Variability, Variable};
 use saltus_ir::{Base, Builtin, Expr, ExprId, Value, VarId};
 use saltus_syntax::{Diagnostic, Name, Span};
 
@@ -178,28 +178,9 @@ impl Work {
             _ => Variability::Discrete,
         };
         let id = self.flat.variables.push(Variable {
-            name: Name::new(name),
-            base,
-            variability,
-            causality: Causality::Local,
             protected: true,
             hide_result: name.starts_with('$'),
-            flow: false,
-            start: None,
-            start_level: u32::MAX,
-            fixed: None,
-            min: None,
-            max: None,
-            nominal: None,
-            state_select: StateSelect::Default,
-            unit: None,
-            display_unit: None,
-            quantity: None,
-            description: Name::new(""),
-            binding: None,
-            structural: None,
-            is_final: false,
-            span,
+            ..Variable::new(Name::new(name), base, variability, span)
         });
         self.class.push(class);
         id

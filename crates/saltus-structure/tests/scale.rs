@@ -40,30 +40,12 @@ impl Builder {
     }
 
     fn real(&mut self, name: String) -> (VarId, ExprId) {
-        let id = self.flat.variables.push(Variable {
-            name: Name::new(&name),
-            base: Base::Real,
-            variability: Variability::Continuous,
-            causality: Causality::Local,
-            protected: false,
-            hide_result: false,
-            flow: false,
-            start: None,
-            start_level: u32::MAX,
-            fixed: None,
-            min: None,
-            max: None,
-            nominal: None,
-            state_select: StateSelect::Default,
-            unit: None,
-            display_unit: None,
-            quantity: None,
-            description: Name::new(""),
-            binding: None,
-            structural: None,
-            is_final: false,
-            span: self.flat.span,
-        });
+        let id = self.flat.variables.push(Variable::new(
+            Name::new(&name),
+            Base::Real,
+            Variability::Continuous,
+            self.flat.span,
+        ));
         (id, self.flat.ir.var(id, Base::Real))
     }
 

@@ -1,9 +1,7 @@
 //! A structured system piece by piece.
 
 use saltus_codegen::{CompiledInstance, CompiledModel};
-use saltus_ir::flat::{
-    Causality, Experiment, FlatModel, Origin, StateSelect, Variability, Variable,
-};
+use saltus_ir::flat::{Experiment, FlatModel, Origin, Variability, Variable};
 use saltus_ir::func::AssertLevel;
 use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, Ir, UnaryOp, VarId};
 use saltus_model::{
@@ -88,30 +86,12 @@ impl Builder {
             Role::Discrete | Role::Relation | Role::Auxiliary => Variability::Discrete,
             _ => Variability::Continuous,
         };
-        let id = self.system.flat.variables.push(Variable {
-            name: Name::new(name),
+        let id = self.system.flat.variables.push(Variable::new(
+            Name::new(name),
             base,
             variability,
-            causality: Causality::Local,
-            protected: false,
-            hide_result: false,
-            flow: false,
-            start: None,
-            start_level: u32::MAX,
-            fixed: None,
-            min: None,
-            max: None,
-            nominal: None,
-            state_select: StateSelect::Default,
-            unit: None,
-            display_unit: None,
-            quantity: None,
-            description: Name::new(""),
-            binding: None,
-            structural: None,
-            is_final: false,
-            span: span(),
-        });
+            span(),
+        ));
         self.system.roles.push(role);
         self.system
             .feeds_derivatives

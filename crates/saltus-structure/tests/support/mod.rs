@@ -102,32 +102,13 @@ impl Reader {
         };
         let name = plain(c.name.name.as_str());
         let id = self.flat.variables.push(Variable {
-            name: Name::new(&name),
-            base,
-            variability,
             causality: match c.type_prefixes.causality {
                 Some(ast::Causality::Input) => Causality::Input,
                 Some(ast::Causality::Output) => Causality::Output,
                 None => Causality::Local,
             },
-            protected: false,
-            hide_result: false,
             flow: c.type_prefixes.connection == ast::ConnectionPrefix::Flow,
-            start: None,
-            start_level: u32::MAX,
-            fixed: None,
-            min: None,
-            max: None,
-            nominal: None,
-            state_select: StateSelect::Default,
-            unit: None,
-            display_unit: None,
-            quantity: None,
-            description: Name::new(""),
-            binding: None,
-            structural: None,
-            is_final: false,
-            span: c.span,
+            ..Variable::new(Name::new(&name), base, variability, c.span)
         });
         self.names.insert(name, id);
     }
