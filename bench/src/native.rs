@@ -3,7 +3,7 @@
 //! Both compute the derivatives of all states from the states, with the same formulas; the compiled model also stores its
 //! other variables and checks that they are finite.
 
-use crate::measure::interleaved;
+use crate::measure::{interleaved, thread_seconds};
 use crate::report::{Section, seconds};
 use saltus::Execution;
 use saltus_model::{Instance, Model, ScheduleKind, StateSlots, System, Values};
@@ -16,6 +16,8 @@ struct RightHandSide {
     native: f64,
     interpreted: f64,
     hand: f64,
+    /// Seconds to compile it.
+    compiling: f64,
     /// Largest difference of a derivative, relative to the largest derivative.
     difference: f64,
 }
@@ -35,13 +37,14 @@ pub(crate) fn right_hand_sides() -> Section {
             seconds(r.hand),
             format!("{:.2}", r.native / r.hand),
             seconds(r.interpreted),
+            seconds(r.compiling),
             format!("{:.1e}", r.difference),
         ]
     };
     Section {
         title: "Right-hand sides as machine code".to_owned(),
         text: "One evaluation of all derivatives: compiled from Modelica, written by hand in Rust, interpreted.".to_owned(),
-        header: vec!["model", "compiled", "by hand", "ratio", "interpreted", "difference"],
+        header: vec!["model", "compiled", "by hand", "ratio", "interpreted", "to compile", "difference"],
         rows: vec![row(rotor()), row(chain())],
         picture: None,
     }
@@ -141,7 +144,9 @@ fn compare(
     let x: Vec<f64> = states.iter().map(|s| values.get(s.value)).collect();
     let mut dx = vec![0.0; x.len()];
     hand(values.time(), &x, &mut dx);
+    let begin = thread_seconds();
     derivatives(system, &mut values);
+    let compiling = thread_seconds() - begin;
     let largest = dx.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
     let difference = states
         .iter()
@@ -164,6 +169,7 @@ fn compare(
         native: each(0),
         interpreted: each(1),
         hand: each(2),
+        compiling,
         difference,
     }
 }

@@ -1,14 +1,14 @@
 //! A tape with the two ways to run it: interpreted, and as machine code.
 //!
 //! Both give the same bits, so that a run may change from one to the other at any time. Machine code is made when a tape
-//! has run often enough to pay for its compilation (see [`RUNS_TO_COMPILE`]); what runs once is interpreted. Code and
+//! has run often enough to pay for its compilation ([`RUNS_TO_COMPILE`]); what runs once is interpreted. Code and
 //! counts belong to the model and are shared by its runs.
 
 use crate::native::{Engine, NativeCode};
 use crate::num::Dual;
 use crate::tape::Tape;
 use crate::work::{Columns, Context, Work};
-use saltus_model::{Fault, Status, Values};
+use saltus_model::{Fault, Values};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -24,9 +24,12 @@ pub enum Execution {
     Native,
 }
 
-/// Runs of a tape after which it is compiled. Compiling costs about as much as this many interpreted runs more than
-/// compiled ones, so that a run takes at most twice as long as with the better choice from the start.
+/// A tape of n operations is compiled after `RUNS_TO_COMPILE + WORK_TO_COMPILE/n` runs. By then interpreting it has cost about as
+/// much more than running machine code as compiling it costs (per operation, and once per tape), so that a run takes at
+/// most twice as long as with the better choice from the start, and a short one pays nothing.
 const RUNS_TO_COMPILE: u32 = 2000;
+/// Operations to interpret that take as long as to begin compiling a tape.
+const WORK_TO_COMPILE: u32 = 200_000;
 
 /// The engine of a model, made when the first tape is compiled.
 #[derive(Default)]
@@ -79,7 +82,8 @@ impl Tier {
             Execution::Adaptive => {
                 if self.code.get().is_none() {
                     let runs = self.runs.fetch_add(1, Ordering::Relaxed);
-                    if runs < RUNS_TO_COMPILE {
+                    let n = (tape.ops.len() as u32).max(1);
+                    if runs < RUNS_TO_COMPILE + WORK_TO_COMPILE / n {
                         return None;
                     }
                 }
@@ -124,7 +128,7 @@ impl Code {
         work: &mut Work,
         values: &mut Values,
         out: &mut [f64],
-    ) -> Status {
+    ) -> Result<(), Box<Fault>> {
         let tape = &self.tape;
         if tape.ops.is_empty() {
             return Ok(());
@@ -151,7 +155,7 @@ impl Code {
         jacobian: &mut [f64],
         n: usize,
         buffers: impl Fn(&mut Work) -> &mut Columns<L>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Box<Fault>> {
         let tape = &self.tape;
         let Columns { mut regs, mut out } = std::mem::take(buffers(work));
         let mut seeds = std::mem::take(&mut work.seeds);

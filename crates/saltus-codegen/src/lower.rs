@@ -30,6 +30,7 @@ enum Key {
     Expr(ExprId),
     Call(ExprId),
     Slot(u32, bool),
+    Trigonometric(Reg),
 }
 
 pub(crate) struct Lower<'a> {
@@ -40,6 +41,8 @@ pub(crate) struct Lower<'a> {
     calls: FxHashMap<ExprId, u32>,
     /// Register that holds a slot's value (`true`: its `pre`).
     slots: FxHashMap<(u32, bool), Reg>,
+    /// The operation that computes the sine or cosine of a register.
+    trigonometric: FxHashMap<Reg, usize>,
     trail: Vec<Key>,
     /// Unknowns of the block, with their number.
     unknowns: FxHashMap<u32, u32>,
@@ -61,6 +64,7 @@ impl<'a> Lower<'a> {
             memo: FxHashMap::default(),
             calls: FxHashMap::default(),
             slots: FxHashMap::default(),
+            trigonometric: FxHashMap::default(),
             trail: Vec::new(),
             unknowns: FxHashMap::default(),
             active: FxHashSet::default(),
@@ -291,6 +295,9 @@ impl<'a> Lower<'a> {
                 }
                 Key::Slot(slot, pre) => {
                     self.slots.remove(&(slot, pre));
+                }
+                Key::Trigonometric(reg) => {
+                    self.trigonometric.remove(&reg);
                 }
             }
         }
@@ -672,6 +679,9 @@ impl<'a> Lower<'a> {
         match f {
             _ if f.is_math1() && args.len() == 1 && scalars => {
                 let a = self.lower(args[0])?;
+                if let Some(reg) = self.other_of_pair(f, a) {
+                    return Ok(reg);
+                }
                 let dst = self.alloc();
                 self.emit(Op::Math1 { f, dst, a });
                 Ok(dst)
@@ -798,6 +808,34 @@ impl<'a> Lower<'a> {
             | Builtin::FirstTick
             | Builtin::Clock => Err(format!("`{}` is not supported at this place", f.name())),
             _ => self.evaluate(e),
+        }
+    }
+
+    /// The sine of a register whose cosine is computed already, or the other way round: one operation gives both. Otherwise
+    /// remembers that this one comes next.
+    fn other_of_pair(&mut self, f: Builtin, a: Reg) -> Option<Reg> {
+        if !matches!(f, Builtin::Sin | Builtin::Cos) {
+            return None;
+        }
+        let Some(&at) = self.trigonometric.get(&a) else {
+            self.trigonometric.insert(a, self.tape.ops.len());
+            self.trail.push(Key::Trigonometric(a));
+            return None;
+        };
+        let other = self.alloc();
+        let op = &mut self.tape.ops[at];
+        match *op {
+            Op::Math1 { f: first, dst, a } if first != f => {
+                let (sin, cos) = if f == Builtin::Sin {
+                    (other, dst)
+                } else {
+                    (dst, other)
+                };
+                *op = Op::SinCos { sin, cos, a };
+                Some(other)
+            }
+            Op::SinCos { sin, cos, .. } => Some(if f == Builtin::Sin { sin } else { cos }),
+            _ => None,
         }
     }
 

@@ -504,6 +504,7 @@ impl CompiledSystem {
     fn execute(&self, code: &Code, values: &mut Values, out: &mut [f64]) -> Status {
         let work = &mut self.work.borrow_mut();
         code.run(&self.how(), &self.context(), work, values, out)
+            .map_err(|fault| *fault)
     }
 
     /// Runs code that stores nothing; its results.
@@ -526,7 +527,7 @@ impl CompiledSystem {
         let cx = self.context();
         let status = code.run(&self.how(), &cx, work, &mut scratch, &mut numbers);
         work.scratch = scratch;
-        status.map(|()| numbers)
+        status.map(|()| numbers).map_err(|fault| *fault)
     }
 }
 
@@ -581,7 +582,8 @@ impl System for CompiledSystem {
             0..=2 => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.two),
             3..=4 => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.four),
             _ => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.eight),
-        }?;
+        }
+        .map_err(|fault| *fault)?;
         // An infinite slope (sqrt at 0) has no use; differences have one.
         Ok(jacobian[..n * n].iter().all(|x| x.is_finite()))
     }

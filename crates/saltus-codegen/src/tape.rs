@@ -10,7 +10,7 @@ use crate::num::Num;
 use crate::work::{Context, Work};
 use saltus_ir::ops::{self, DomainError};
 use saltus_ir::{BinaryOp, Builtin, UnaryOp};
-use saltus_model::{Fault, FaultKind, Site, Slot, Status, Values};
+use saltus_model::{Fault, FaultKind, Site, Slot, Values};
 use std::ops::Range;
 
 pub(crate) type Reg = u32;
@@ -76,6 +76,12 @@ pub(crate) enum Op {
     Math1 {
         f: Builtin,
         dst: Reg,
+        a: Reg,
+    },
+    /// Sine and cosine of the same number.
+    SinCos {
+        sin: Reg,
+        cos: Reg,
         a: Reg,
     },
     /// A mathematical built-in of two arguments.
@@ -227,7 +233,7 @@ impl Tape {
         values: &mut Values,
         out: &mut [N],
         first: usize,
-    ) -> Status {
+    ) -> Result<(), Box<Fault>> {
         let ops = &self.ops[..range.end];
         let mut pc = range.start;
         while let Some(op) = ops.get(pc) {
@@ -280,6 +286,12 @@ impl Tape {
                     Ok(x) => regs[dst as usize] = x,
                     Err(e) => return Err(self.domain(pc, e)),
                 },
+                Op::SinCos { sin, cos, a } => {
+                    let x = regs[a as usize];
+                    let (s, c) = sin_cos(x.value());
+                    regs[sin as usize] = x.chain(s, || c);
+                    regs[cos as usize] = x.chain(c, || -s);
+                }
                 Op::Math2 { f, dst, a, b } => match math2(f, regs[a as usize], regs[b as usize]) {
                     Ok(x) => regs[dst as usize] = x,
                     Err(e) => return Err(self.domain(pc, e)),
@@ -416,6 +428,7 @@ impl Tape {
             Op::Neg { a, .. }
             | Op::Not { a, .. }
             | Op::Math1 { a, .. }
+            | Op::SinCos { a, .. }
             | Op::CheckIndex { a, .. } => read(a),
             Op::Add { a, b, .. }
             | Op::Sub { a, b, .. }
@@ -484,6 +497,10 @@ impl Tape {
             | Op::Evaluate { dst, .. }
             | Op::Delay { dst, .. } => write(dst),
             Op::Override { src, .. } => write(src),
+            Op::SinCos { sin, cos, .. } => {
+                write(sin);
+                write(cos);
+            }
             Op::Call { call } => {
                 for (base, n) in self.calls[call as usize].outputs.iter().flatten() {
                     (*base..base + n).for_each(&mut write);
@@ -502,15 +519,17 @@ impl Tape {
         }
     }
 
-    fn fault(&self, pc: usize, kind: FaultKind) -> Fault {
-        Fault {
+    #[cold]
+    fn fault(&self, pc: usize, kind: FaultKind) -> Box<Fault> {
+        Box::new(Fault {
             recoverable: true,
             site: self.sites[pc - 1],
             kind,
-        }
+        })
     }
 
-    fn domain(&self, pc: usize, error: DomainError) -> Fault {
+    #[cold]
+    fn domain(&self, pc: usize, error: DomainError) -> Box<Fault> {
         self.fault(pc, domain_fault(error))
     }
 }
@@ -541,6 +560,12 @@ fn math1<N: Num>(f: Builtin, a: N) -> Result<N, DomainError> {
         unreachable!("the lowering makes `Math1` of mathematical functions of one argument only");
     };
     Ok(a.chain(y, || slope1(f, x, y)))
+}
+
+/// Both at once, as every way to run a tape computes them.
+#[inline]
+pub(crate) fn sin_cos(x: f64) -> (f64, f64) {
+    x.sin_cos()
 }
 
 /// Slope of y = f(x).

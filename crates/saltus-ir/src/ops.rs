@@ -45,6 +45,7 @@ impl fmt::Display for DomainError {
 
 impl std::error::Error for DomainError {}
 
+#[inline]
 pub fn unary(op: UnaryOp, a: f64) -> f64 {
     match op {
         UnaryOp::Neg => -a,
@@ -53,6 +54,7 @@ pub fn unary(op: UnaryOp, a: f64) -> f64 {
 }
 
 /// Scalar operators; the products of arrays are those of scalars here.
+#[inline]
 pub fn binary(op: BinaryOp, a: f64, b: f64) -> f64 {
     match op {
         BinaryOp::Add => a + b,
@@ -72,15 +74,18 @@ pub fn binary(op: BinaryOp, a: f64, b: f64) -> f64 {
 }
 
 /// `a ^ b`; squares are products, so that every caller rounds alike.
+#[inline]
 pub fn pow(a: f64, b: f64) -> f64 {
     if b == 2.0 { a * a } else { a.powf(b) }
 }
 
+#[inline]
 fn truth(b: bool) -> f64 {
     f64::from(u8::from(b))
 }
 
 /// The mathematical functions of one number; `None` for every other built-in.
+#[inline]
 pub fn builtin1(op: Builtin, x: f64) -> Option<f64> {
     Some(match op {
         Builtin::Abs => x.abs(),
@@ -105,6 +110,7 @@ pub fn builtin1(op: Builtin, x: f64) -> Option<f64> {
 }
 
 /// The mathematical functions of two numbers; `None` for every other built-in.
+#[inline]
 pub fn builtin2(op: Builtin, x: f64, y: f64) -> Option<f64> {
     Some(match op {
         Builtin::Atan2 => x.atan2(y),
@@ -118,16 +124,19 @@ pub fn builtin2(op: Builtin, x: f64, y: f64) -> Option<f64> {
 }
 
 /// The smaller number; the first of equal ones, so that every caller takes the same zero; a number before NaN.
+#[inline]
 pub fn min(x: f64, y: f64) -> f64 {
     if x <= y || y.is_nan() { x } else { y }
 }
 
 /// The larger number, likewise.
+#[inline]
 pub fn max(x: f64, y: f64) -> f64 {
     if x >= y || y.is_nan() { x } else { y }
 }
 
 /// `sign(0) = 0`, as the language defines it.
+#[inline]
 pub fn sign(x: f64) -> f64 {
     if x > 0.0 {
         1.0
@@ -139,6 +148,7 @@ pub fn sign(x: f64) -> f64 {
 }
 
 /// Whether the arguments of an operator are in its domain.
+#[inline]
 pub fn check_binary(op: BinaryOp, a: f64, b: f64) -> Result<(), DomainError> {
     match op {
         BinaryOp::Div if b == 0.0 => Err(DomainError::DivisionByZero { numerator: a }),
@@ -153,6 +163,7 @@ pub fn check_binary(op: BinaryOp, a: f64, b: f64) -> Result<(), DomainError> {
 }
 
 /// Whether the arguments of a mathematical built-in (`y` is unused for functions of one number) are in its domain.
+#[inline]
 pub fn check_builtin(op: Builtin, x: f64, y: f64) -> Result<(), DomainError> {
     let defined = match op {
         Builtin::Sqrt => x >= 0.0 || x.is_nan(),

@@ -19,7 +19,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, default_libcall_names};
 use plan::Plan;
-use saltus_model::{Fault, FaultKind, Slot, Status, Values};
+use saltus_model::{Fault, FaultKind, Slot, Values};
 use shims::Running;
 use std::mem::ManuallyDrop;
 
@@ -52,7 +52,7 @@ impl NativeCode {
         out: &mut [N],
         first: usize,
         seeds: *const f64,
-    ) -> Status {
+    ) -> Result<(), Box<Fault>> {
         assert!(
             regs.len() >= self.n_regs
                 && out.len() >= self.n_out
@@ -89,7 +89,7 @@ impl NativeCode {
 
 /// Why the operation `pc` did not go on.
 #[cold]
-fn failure<N: Num>(running: &mut Running<'_, N>, pc: usize) -> Fault {
+fn failure<N: Num>(running: &mut Running<'_, N>, pc: usize) -> Box<Fault> {
     if let Some(panic) = running.panic.take() {
         std::panic::resume_unwind(panic);
     }
@@ -97,11 +97,11 @@ fn failure<N: Num>(running: &mut Running<'_, N>, pc: usize) -> Fault {
         return fault;
     }
     if let Op::Store { slot, .. } = running.tape.ops[pc] {
-        return Fault {
+        return Box::new(Fault {
             recoverable: true,
             site: running.tape.sites[pc],
             kind: FaultKind::NonFinite { slot: Slot(slot) },
-        };
+        });
     }
     let again = shims::operation(running, pc as u32);
     match running.fault.take() {
@@ -156,7 +156,7 @@ impl Engine {
         let plan = Plan::new(tape, PIECE / (1 + lanes / 2), lanes > 0);
         let mut ids = Vec::new();
         for piece in &plan.pieces {
-            translate::piece(
+            let translated = translate::piece(
                 &mut self.context.func,
                 &mut self.builder,
                 self.module.isa(),
@@ -164,7 +164,13 @@ impl Engine {
                 &plan,
                 piece.clone(),
                 lanes,
-            )?;
+            );
+            if translated.is_none() {
+                // What is half made must not meet the next function.
+                self.builder = FunctionBuilderContext::new();
+                self.module.clear_context(&mut self.context);
+                return None;
+            }
             let signature = &self.context.func.signature;
             let id = self.module.declare_anonymous_function(signature).ok()?;
             let defined = self.module.define_function(id, &mut self.context);

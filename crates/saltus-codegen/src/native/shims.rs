@@ -19,7 +19,7 @@ pub(super) struct Running<'a, N> {
     pub(super) regs: *mut [N],
     pub(super) out: *mut [N],
     pub(super) first: usize,
-    pub(super) fault: Option<Fault>,
+    pub(super) fault: Option<Box<Fault>>,
     pub(super) panic: Option<Box<dyn Any + Send>>,
 }
 
@@ -64,6 +64,7 @@ pub(super) extern "C" fn operation<N: Num>(running: *mut Running<'_, N>, pc: u32
 
 pub(super) type Shim1 = extern "C" fn(f64) -> f64;
 pub(super) type Shim2 = extern "C" fn(f64, f64) -> f64;
+pub(super) type ShimPair = extern "C" fn(f64, *mut f64, *mut f64);
 
 macro_rules! functions {
     ($($f:ident)*) => {
@@ -96,6 +97,16 @@ macro_rules! functions {
 }
 
 functions!(Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Exp Log Log10);
+
+/// Sine and cosine of the same number, to two places.
+pub(super) extern "C" fn sin_cos(x: f64, sin: *mut f64, cos: *mut f64) {
+    let (s, c) = tape::sin_cos(x);
+    // SAFETY: machine code passes two places of the register file.
+    unsafe {
+        *sin = s;
+        *cos = c;
+    }
+}
 
 pub(super) extern "C" fn atan2(x: f64, y: f64) -> f64 {
     ops::builtin2(Builtin::Atan2, x, y).unwrap_or(f64::NAN)

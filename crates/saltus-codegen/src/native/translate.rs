@@ -5,7 +5,7 @@
 //! those of [`crate::num`], and lanes of numbers that do not depend on the unknowns, +0 by definition, are left out.
 
 use super::plan::{Place, Plan};
-use super::shims::{self, Running, Shim1, Shim2};
+use super::shims::{self, Running, Shim1, Shim2, ShimPair};
 use crate::num::Dual;
 use crate::tape::{Op, Reg, Tape};
 use cranelift_codegen::ir::condcodes::FloatCC;
@@ -57,14 +57,15 @@ pub(super) fn piece(
     function.signature.params = vec![AbiParam::new(pointer); 6];
     function.signature.returns = vec![AbiParam::new(I32)];
     let mut b = FunctionBuilder::new(function, context);
-    let mut signature = |params: &[Type], result: Type| {
+    let mut signature = |params: &[Type], results: &[Type]| {
         let mut s = Signature::new(call_conv);
         s.params = params.iter().map(|t| AbiParam::new(*t)).collect();
-        s.returns = vec![AbiParam::new(result)];
+        s.returns = results.iter().map(|t| AbiParam::new(*t)).collect();
         b.import_signature(s)
     };
-    let (one, two) = (signature(&[F64], F64), signature(&[F64, F64], F64));
-    let single = signature(&[pointer, I32], I32);
+    let (one, two) = (signature(&[F64], &[F64]), signature(&[F64, F64], &[F64]));
+    let pair = signature(&[F64, pointer, pointer], &[]);
+    let single = signature(&[pointer, I32], &[I32]);
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
@@ -87,6 +88,7 @@ pub(super) fn piece(
         seeds: params[5],
         one,
         two,
+        pair,
         single,
         failed,
         values: FxHashMap::default(),
@@ -120,6 +122,7 @@ struct Translate<'a> {
     seeds: Value,
     one: SigRef,
     two: SigRef,
+    pair: SigRef,
     single: SigRef,
     /// Returns its argument.
     failed: Block,
@@ -293,6 +296,7 @@ impl Translate<'_> {
                 self.define_boolean(dst, truth);
             }
             Op::Math1 { f, dst, a } => self.function1(pc, f, dst, a)?,
+            Op::SinCos { sin, cos, a } => self.sin_cos(sin, cos, a)?,
             Op::Math2 { f, dst, a, b } => self.function2(pc, f, dst, a, b)?,
             Op::Binary {
                 f: BinaryOp::Pow,
@@ -716,6 +720,27 @@ impl Translate<'_> {
         let callee = self.b.ins().iconst(self.pointer, f as usize as i64);
         let call = self.b.ins().call_indirect(self.two, callee, &[x, y]);
         self.b.inst_results(call)[0]
+    }
+
+    fn sin_cos(&mut self, sin: Reg, cos: Reg, a: Reg) -> Option<()> {
+        let arg = self.get(a)?;
+        let (to_sin, to_cos) = (self.offset(sin)?, self.offset(cos)?);
+        let f: ShimPair = shims::sin_cos;
+        let callee = self.b.ins().iconst(self.pointer, f as usize as i64);
+        let places = [to_sin, to_cos].map(|at| self.b.ins().iadd_imm_s(self.regs, i64::from(at)));
+        let args = [arg.x, places[0], places[1]];
+        self.b.ins().call_indirect(self.pair, callee, &args);
+        let flags = MemFlagsData::trusted();
+        let s = self.b.ins().load(F64, flags, self.regs, to_sin);
+        let c = self.b.ins().load(F64, flags, self.regs, to_cos);
+        let d_sin = arg.d.map(|d| self.times(d, c));
+        let d_cos = arg.d.map(|d| {
+            let slope = self.b.ins().fneg(s);
+            self.times(d, slope)
+        });
+        self.define(sin, Num { x: s, d: d_sin });
+        self.define(cos, Num { x: c, d: d_cos });
+        Some(())
     }
 
     fn relation(&mut self, f: BinaryOp, a: Reg, b: Reg) -> Option<Value> {

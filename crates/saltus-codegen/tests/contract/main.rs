@@ -1,5 +1,6 @@
 //! Small structured systems, written by hand, through the contract.
 
+mod allocation;
 mod builder;
 mod events;
 mod expressions;

@@ -135,7 +135,7 @@ fn condition(b: &mut Builder, r: &mut Random, known: &[VarId], depth: usize) -> 
 /// One block with inner assignments, then outputs; as many as `size` says.
 fn system(r: &mut Random, size: usize) -> (Run, usize) {
     let mut b = Builder::new();
-    let n = 1 + r.below(11);
+    let n = [1, 1, 2, 2, 3, 4, 5, 9][r.below(8)];
     let mut known: Vec<VarId> = (0..3).map(|k| b.parameter(&format!("p{k}"), 0.5)).collect();
     let unknowns: Vec<VarId> = (0..n)
         .map(|k| b.real(&format!("x{k}"), Role::Algebraic))

@@ -1,0 +1,108 @@
+//! Evaluations allocate nothing, interpreted or compiled, once their buffers have grown.
+
+use crate::builder::{Builder, Run, origin};
+use saltus_codegen::Execution;
+use saltus_ir::{BinaryOp, Builtin};
+use saltus_model::{BlockId, Instance, ScheduleKind, Section, System, Values};
+use saltus_structure::{Block, Crossing, CrossingClass, Role, Step};
+use std::alloc::{GlobalAlloc, Layout, System as Heap};
+use std::cell::Cell;
+
+/// Counts what this thread asks for.
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call goes on to the allocator of the system.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // A thread that ends has no counter any more.
+        let _ = COUNT.try_with(|c| c.set(c.get() + 1));
+        // SAFETY: as the caller promised.
+        unsafe { Heap.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promised.
+        unsafe { Heap.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Derivatives, a block of `n` unknowns and a crossing function.
+fn system(n: usize) -> Run {
+    let mut b = Builder::new();
+    let (h, dh) = b.state("h", 1.0);
+    let low = b.var("$low", saltus_ir::Base::Boolean, Role::Relation);
+    let he = b.get(h);
+    let sine = b.fun(Builtin::Sin, &[he]);
+    b.derivative(dh, sine);
+    let zero = b.number(0.0);
+    let hit = b.binary(BinaryOp::Lt, he, zero);
+    b.assign(low, hit, true);
+    b.system.crossings.push(Crossing {
+        relation: low,
+        function: he,
+        rising: false,
+        closed: false,
+        class: CrossingClass::Affine,
+        origin: origin(),
+        text: "h < 0".into(),
+    });
+    let unknowns: Vec<_> = (0..n)
+        .map(|k| b.real(&format!("x{k}"), Role::Algebraic))
+        .collect();
+    let residuals = (0..n)
+        .map(|k| {
+            let (x, y) = (b.get(unknowns[k]), b.get(unknowns[(k + 1) % n]));
+            let exp = b.fun(Builtin::Exp, &[x]);
+            let product = b.binary(BinaryOp::Mul, exp, y);
+            (b.binary(BinaryOp::Sub, product, he), origin())
+        })
+        .collect();
+    b.system.event.push(Step::Block(Block {
+        unknowns,
+        inner: Vec::new(),
+        residuals,
+        discrete: Vec::new(),
+        linear: false,
+    }));
+    b.compile()
+}
+
+fn evaluate(system: &impl System, values: &mut Values, residual: &mut [f64], jacobian: &mut [f64]) {
+    for section in system.schedule(ScheduleKind::Derivatives) {
+        if let Section::Explicit(code) = section {
+            system.run(*code, values).expect("finite");
+        }
+    }
+    let mut crossing = [0.0];
+    system
+        .eval_crossings(values, &mut crossing)
+        .expect("finite");
+    let block = BlockId(0);
+    system.residual(block, values, residual).expect("finite");
+    assert_eq!(system.jacobian(block, values, jacobian), Ok(true));
+}
+
+#[test]
+fn evaluations_allocate_nothing() {
+    for n in [1, 3, 11] {
+        for execution in [Execution::Interpreted, Execution::Native] {
+            let run = Run::new(system(n).model.with_execution(execution), &[]);
+            let mut values = run.values.clone();
+            let system = run.instance.system(&values);
+            let (mut residual, mut jacobian) = (vec![0.0; n], vec![0.0; n * n]);
+            evaluate(system, &mut values, &mut residual, &mut jacobian);
+            let before = COUNT.get();
+            for _ in 0..10 {
+                evaluate(system, &mut values, &mut residual, &mut jacobian);
+            }
+            assert_eq!(COUNT.get() - before, 0, "{n} unknowns, {execution:?}");
+        }
+    }
+}
