@@ -24,7 +24,8 @@ use infer::{Clocking, Partition, Timing};
 use ratio::Ratio;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::{
-    ClockKind, ClockedPartition, Equation, FlatModel, Origin, Variability, Variable, WhenAction,
+    ClockKind, ClockedPartition, Confidence, Equation, FlatModel, Origin, Variability, Variable,
+    WhenAction,
 };
 use saltus_ir::func::Place;
 use saltus_ir::ids::IdVec;
@@ -265,7 +266,10 @@ fn add_variable(
         protected: true,
         hide_result: true,
         start,
-        start_level: if start.is_some() { 0 } else { u32::MAX },
+        start_confidence: match start {
+            Some(_) => Confidence::at(0),
+            None => Confidence::NONE,
+        },
         is_final: true,
         ..Variable::new(
             name,

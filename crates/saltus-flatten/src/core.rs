@@ -321,6 +321,7 @@ pub struct Flattener<'a> {
     pub sections: Sections<'a>,
     /// Parameters whose value decided something at compile time, with the reason.
     pub structural: FxHashMap<InstId, &'static str>,
+    pub(crate) binding_sources: FxHashMap<VarId, crate::confidence::BindingSource>,
     /// Results of the connection graph.
     pub graph: crate::connect::GraphResult,
     /// The connection graph has been solved: questions about it can be answered.

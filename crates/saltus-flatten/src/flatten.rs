@@ -72,6 +72,7 @@ impl<'a> Flattener<'a> {
             record_types: FxHashMap::default(),
             sections: Sections::default(),
             structural: FxHashMap::default(),
+            binding_sources: FxHashMap::default(),
             graph: Default::default(),
             graph_solved: false,
             options,
@@ -121,6 +122,7 @@ impl<'a> Flattener<'a> {
         self.stop_if_failed()?;
         self.connection_equations()?;
         self.stop_if_failed()?;
+        self.trace_start_values();
         self.fold_parameters();
         let mut model = self.build(top);
         if let Err(errors) = crate::clocks::partition_clocks(&mut model) {
@@ -457,7 +459,7 @@ impl<'a> Flattener<'a> {
         if let Some((values, level)) = self.attribute(inst, "start", range, ids.len())? {
             for (id, v) in ids.iter().zip(values) {
                 self.variables[*id].start = Some(v);
-                self.variables[*id].start_level = level;
+                self.variables[*id].start_confidence = flat::Confidence::at(level);
             }
         }
         if let Some((values, _)) = self.attribute(inst, "fixed", range, ids.len())? {
@@ -594,6 +596,8 @@ impl<'a> Flattener<'a> {
         {
             if let Some(binding) = self.binding(inst)? {
                 self.check_binding_type(inst, range.base, binding)?;
+                let leaves = self.leaves(binding, span).unwrap_or_default();
+                self.note_binding(inst, ids, &leaves);
             }
             for (k, id) in ids.iter().enumerate() {
                 let literal = self.value_literal(&value, k, &range.dims)?;
@@ -636,6 +640,7 @@ impl<'a> Flattener<'a> {
                         .help("parameters may depend only on parameters and constants; remove `parameter`, or use `fixed = false` with an initial equation"),
                 ));
             }
+            self.note_binding(inst, ids, &leaves);
             for (id, e) in ids.iter().zip(leaves) {
                 self.variables[*id].binding = Some(e);
             }

@@ -776,14 +776,17 @@ impl<'a> Flattener<'a> {
             .add_typed(Expr::Index { base: e, subs: at }, element))
     }
 
-    /// The modifier of an attribute (`start`, `min`, …) of a builtin-typed component: outermost first, then along its type definitions.
+    /// The modifier of an attribute (`start`, `min`, …) of a builtin-typed component: outermost first, then along its type definitions,
+    /// whose start values are trusted least.
     pub fn attribute_layer(&self, inst: InstId, attribute: Name) -> Option<Layer<'a>> {
         let node = &self.insts[inst];
         let own = crate::elaborate::descend_all(&node.layers, attribute);
         own.into_iter().next().or_else(|| {
-            crate::elaborate::descend_all(&node.type_layers, attribute)
-                .into_iter()
-                .next()
+            let of_type = crate::elaborate::descend_all(&node.type_layers, attribute);
+            of_type.into_iter().next().map(|layer| Layer {
+                level: crate::confidence::TYPE_LEVEL + node.depth,
+                ..layer
+            })
         })
     }
 
@@ -832,7 +835,7 @@ impl<'a> Flattener<'a> {
                 hide_result: prefixes.hide,
                 flow: prefixes.connection == ast::ConnectionPrefix::Flow,
                 start: None,
-                start_level: u32::MAX,
+                start_confidence: flat::Confidence::NONE,
                 fixed: None,
                 min: None,
                 max: None,

@@ -15,10 +15,12 @@
 //! | `equations` | equation and algorithm sections |
 //! | `connects` | connect-equations to pairs of connector elements |
 //! | `connect` | connection sets, streams, expandable connectors, overconstrained graph |
+//! | `confidence` | how far start values are to be trusted |
 //! | `clocks` | clocked partitions |
 //! | `flatten` | the driver |
 
 pub mod clocks;
+mod confidence;
 pub mod connect;
 mod connects;
 pub mod core;

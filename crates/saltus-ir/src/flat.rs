@@ -50,6 +50,28 @@ pub enum StateSelect {
     Always,
 }
 
+/// How far a start value is to be trusted (specification 8.6.2), in levels of the component hierarchy; smaller is more trusted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Confidence {
+    /// Where the start value is set, or the parameter that it equals, whichever is nearer to the top.
+    pub level: u32,
+    /// Where the start value itself is set: decides between equal levels.
+    pub own: u32,
+}
+
+impl Confidence {
+    /// Of a variable without start value.
+    pub const NONE: Confidence = Confidence {
+        level: u32::MAX,
+        own: u32::MAX,
+    };
+
+    /// Of a start value set on this level.
+    pub fn at(level: u32) -> Confidence {
+        Confidence { level, own: level }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// Full name as in results: `a.b[2].c[1,3]`.
@@ -63,9 +85,7 @@ pub struct Variable {
     pub flow: bool,
     /// Expressions in constants and parameters.
     pub start: Option<ExprId>,
-    /// Number of modifier levels between the model and the start value's place (specification 8.6.2): smaller is more trusted.
-    /// `u32::MAX` where no start value is given.
-    pub start_level: u32,
+    pub start_confidence: Confidence,
     pub fixed: Option<ExprId>,
     pub min: Option<ExprId>,
     pub max: Option<ExprId>,
@@ -96,7 +116,7 @@ impl Variable {
             hide_result: false,
             flow: false,
             start: None,
-            start_level: u32::MAX,
+            start_confidence: Confidence::NONE,
             fixed: None,
             min: None,
             max: None,

@@ -68,6 +68,11 @@ impl<I: Id, T> IdVec<I, T> {
         self.items.len()
     }
 
+    /// Keeps the first `len` items.
+    pub fn truncate(&mut self, len: usize) {
+        self.items.truncate(len);
+    }
+
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

@@ -527,7 +527,7 @@ impl<'a> Pass<'a> {
                 generated,
                 std::cmp::Reverse(variable.state_select),
                 crate::parameters::is_fixed(self.work, v) != Some(true),
-                variable.start_level,
+                variable.start_confidence,
                 variable.name.as_str().len(),
                 v,
             )
@@ -590,14 +590,14 @@ fn merge_attributes(work: &mut Work, rep: VarId, rep_negated: bool, members: &[(
             (false, true) => other.start.is_some() || merged.start.is_none(),
             _ => {
                 other.start.is_some()
-                    && (merged.start.is_none() || other.start_level < merged.start_level)
+                    && (merged.start.is_none() || other.start_confidence < merged.start_confidence)
             }
         };
         let ir = &mut work.flat.ir;
         let mut signed = |e: Option<ExprId>| e.map(|e| if flip { ir.neg(e) } else { e });
         if better {
             merged.start = signed(other.start);
-            merged.start_level = other.start_level;
+            merged.start_confidence = other.start_confidence;
         }
         if other_fixed && !fixed {
             merged.fixed = other.fixed;

@@ -97,7 +97,7 @@ pub(crate) fn initial_system(
     fixed.sort_by_key(|v| {
         (
             !state_set.contains(v),
-            work.flat.variables[*v].start_level,
+            work.flat.variables[*v].start_confidence,
             *v,
         )
     });
@@ -198,7 +198,7 @@ fn pre_unknowns(work: &mut Work) -> Vec<(VarId, VarId)> {
         let source = work.flat.variables[v].clone();
         let variable = &mut work.flat.variables[pre];
         variable.start = source.start;
-        variable.start_level = source.start_level;
+        variable.start_confidence = source.start_confidence;
         result.push((v, pre));
     }
     result
@@ -366,7 +366,7 @@ fn complete(
             _ if !work.der_name.contains_key(&v) => 4,
             _ => 5,
         };
-        (kind, variable.start_level, !state, v)
+        (kind, variable.start_confidence, !state, v)
     };
     candidates.sort_by_key(|&v| rank(v));
     for var in candidates {

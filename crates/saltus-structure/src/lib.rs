@@ -5,7 +5,7 @@
 //! beside it. `saltus-codegen` turns it into code.
 //!
 //! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `alias`,
-//! `index`, `sort` (with `block`), `schedule`, `initial`.
+//! `index` (with `wish`, `select`), `sort` (with `block`), `schedule`, `initial`.
 
 mod alias;
 mod balance;
@@ -22,10 +22,12 @@ mod parameters;
 pub mod print;
 mod rewrite;
 mod schedule;
+mod select;
 mod sort;
 pub mod system;
 mod text;
 mod whens;
+mod wish;
 mod work;
 
 pub use print::print_structure;

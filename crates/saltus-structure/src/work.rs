@@ -4,7 +4,7 @@
 use crate::system::{Action, Assignment, Crossing, Delay, TimeEvent};
 use rustc_hash::FxHashMap;
 use saltus_ir::flat::{Causality, FlatModel, Origin, Variability, Variable};
-use saltus_ir::{Base, Builtin, Expr, ExprId, Value, VarId};
+use saltus_ir::{Base, Builtin, Expr, ExprId, Id, Value, VarId};
 use saltus_syntax::{Diagnostic, Name, Span};
 
 /// What determines a variable.
@@ -101,6 +101,12 @@ pub(crate) struct Work {
     marks: Vec<u32>,
     mark: u32,
     stack: Vec<ExprId>,
+}
+
+/// See [`Work::checkpoint`].
+pub(crate) struct Checkpoint {
+    n_variables: usize,
+    n_equations: usize,
 }
 
 impl Work {
@@ -207,6 +213,23 @@ impl Work {
         self.der.insert(var, der);
         self.der_name.insert(der, (base, order));
         der
+    }
+
+    /// Where the lists that index reduction extends end now.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            n_variables: self.flat.variables.len(),
+            n_equations: self.equations.len(),
+        }
+    }
+
+    /// Forgets derivatives of variables and equations added since.
+    pub(crate) fn restore(&mut self, to: Checkpoint) {
+        self.equations.truncate(to.n_equations);
+        self.flat.variables.truncate(to.n_variables);
+        self.class.truncate(to.n_variables);
+        self.der.retain(|_, der| der.index() < to.n_variables);
+        self.der_name.retain(|der, _| der.index() < to.n_variables);
     }
 
     /// Variables whose current value the expressions use, each once, in order of appearance: not those under `pre`,

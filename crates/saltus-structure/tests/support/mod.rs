@@ -152,7 +152,7 @@ impl Reader {
                     match attribute {
                         "start" => {
                             variable.start = Some(value);
-                            variable.start_level = 1;
+                            variable.start_confidence = saltus_ir::flat::Confidence::at(1);
                         }
                         "fixed" => variable.fixed = Some(value),
                         "min" => variable.min = Some(value),

@@ -1,0 +1,108 @@
+//! Variables that are preferred as states though their derivative is not in the equations (specification 4.9.7.1: "also variables which do
+//! not appear differentiated" may be chosen).
+//!
+//! A wish is granted if, with the variable's derivative as an unknown, the equations that Pantelides' algorithm then asks for have
+//! derivatives, and the derivative does not become a dummy: then it takes the place of another state. All wishes are tried
+//! together; those of a component that cannot be differentiated are given up, and the rest is tried again.
+
+use crate::index::{Chains, DIFFERENTIATIONS_MAX, differentiate, extend_chains};
+use crate::select::{components, select_dummies};
+use crate::work::Work;
+use rustc_hash::FxHashSet;
+use saltus_graph::pantelides;
+use saltus_ir::flat::StateSelect;
+
+/// Rounds in which wishes are given up; then all are.
+const ROUNDS_MAX: u32 = 8;
+
+/// The chains whose first derivative is to be an unknown.
+pub(crate) fn granted_wishes(
+    work: &mut Work,
+    chains: &mut Chains,
+    equations: &[usize],
+    rows: &[Vec<(u32, u32)>],
+    orders: &[u32],
+) -> Vec<u32> {
+    let wished = |chain: &u32| {
+        let vars = &chains.vars[*chain as usize];
+        vars.len() == 1 && work.flat.variables[vars[0]].state_select >= StateSelect::Prefer
+    };
+    let mut wishes: Vec<u32> = (0..orders.len() as u32).filter(wished).collect();
+    if wishes.is_empty() {
+        return wishes;
+    }
+    // A derivative that is there anyway needs no wish, and without derivatives there is nothing to take the place of.
+    let Ok(without) = pantelides(rows, orders) else {
+        return Vec::new();
+    };
+    wishes.retain(|&chain| without.variable[chain as usize] == 0);
+    if without.variable.iter().all(|&order| order == 0) {
+        return Vec::new();
+    }
+    for _ in 0..ROUNDS_MAX {
+        if wishes.is_empty() {
+            break;
+        }
+        let refused = refused(work, chains, equations, rows, orders, &wishes);
+        if refused.is_empty() {
+            return wishes;
+        }
+        wishes.retain(|chain| !refused.contains(chain));
+    }
+    Vec::new()
+}
+
+/// Which of the wishes cannot be granted; leaves `work` and `chains` as they were.
+fn refused(
+    work: &mut Work,
+    chains: &mut Chains,
+    equations: &[usize],
+    rows: &[Vec<(u32, u32)>],
+    orders: &[u32],
+    wishes: &[u32],
+) -> FxHashSet<u32> {
+    let all = || wishes.iter().copied().collect();
+    let mut orders = orders.to_vec();
+    wishes.iter().for_each(|&chain| orders[chain as usize] = 1);
+    let Ok(offsets) = pantelides(rows, &orders) else {
+        return all();
+    };
+    let (c, d) = (&offsets.equation, &offsets.variable);
+    if c.iter().any(|&times| times > DIFFERENTIATIONS_MAX) {
+        return all();
+    }
+    let lengths: Vec<usize> = chains.vars.iter().map(Vec::len).collect();
+    let before = work.checkpoint();
+    extend_chains(work, chains, d);
+    let wished: FxHashSet<u32> = all();
+    let mut refused: FxHashSet<u32> = FxHashSet::default();
+    for component in components(rows, c, d) {
+        let concerned: FxHashSet<u32> = component
+            .iter()
+            .flat_map(|&row| rows[row].iter().map(|entry| entry.0))
+            .filter(|chain| wished.contains(chain))
+            .collect();
+        let mut differentiable = || {
+            component.iter().all(|&row| {
+                differentiate(work, equations[row], c[row]);
+                work.errors.is_empty()
+            })
+        };
+        if !concerned.is_empty() && !differentiable() {
+            refused.extend(concerned);
+            work.errors.clear();
+        }
+    }
+    if refused.is_empty() {
+        let dummies = select_dummies(work, chains, equations, rows, c, d);
+        let is_dummy = |chain: &u32| dummies.contains(&chains.vars[*chain as usize][1]);
+        refused = wishes.iter().copied().filter(is_dummy).collect();
+    }
+    for (vars, &n) in chains.vars.iter_mut().zip(&lengths) {
+        for var in vars.drain(n..) {
+            chains.place.remove(&var);
+        }
+    }
+    work.restore(before);
+    refused
+}
