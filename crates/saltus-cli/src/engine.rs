@@ -74,11 +74,7 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     let mut structural = false;
     for setting in &args.settings {
         let value = setting_value(setting)?;
-        if compiled
-            .structural
-            .iter()
-            .any(|(name, _)| *name == setting.path)
-        {
+        if compiled.must_be_compiled_with(&setting.path, value) {
             workspace.set_structural(&setting.path, value);
             structural = true;
         } else {

@@ -1,10 +1,10 @@
 //! Time events: when they are, and whether one is due.
 //!
 //! All comparisons of event times are here. Ticks of `sample(start, interval)` are start + k·interval by multiplication;
-//! clock ticks are exact rationals, rounded once. Two time events closer than [`SAME_INSTANT`]·max(|t|, interval) are one
-//! instant: the later of them is the time of the event, and both are due there.
+//! clock ticks are exact rationals, rounded once. Two time events closer than [`SAME_INSTANT`] of the terms that their times are summed
+//! from are one instant: the later of them is the time of the event, and both are due there.
 
-/// Events closer than this, relative to the time and the interval, are simultaneous.
+/// Events closer than this, relative to the terms of their times, are simultaneous.
 const SAME_INSTANT: f64 = 64.0 * f64::EPSILON;
 
 /// Shortest interval of ticks, in units in the last place of the time.
@@ -43,7 +43,7 @@ impl Source {
             }
             _ => {
                 let mut k = self.number_near(now);
-                while self.tick(k) <= now + self.slack(now) {
+                while self.tick(k) <= now + self.slack(k, now) {
                     k += 1;
                 }
                 self.tick(k)
@@ -57,7 +57,7 @@ impl Source {
             return None;
         }
         let k = self.number_near(now);
-        (k..=k + 2).find(|&k| (self.tick(k) - now).abs() <= self.slack(now))
+        (k..=k + 2).find(|&k| (self.tick(k) - now).abs() <= self.slack(k, now))
     }
 
     /// A tick number at most two below the one at or after `now`, from 0.
@@ -92,14 +92,23 @@ impl Source {
         }
     }
 
-    fn slack(&self, now: f64) -> f64 {
-        let interval = match *self {
-            Source::Sample { interval, .. } => interval,
-            Source::Tick { period, .. } => ratio(period),
-            Source::Threshold { .. } => 0.0,
+    /// How far tick `k` may be from `now` and still be that instant: round-off of the terms that its time is summed from.
+    fn slack(&self, k: i64, now: f64) -> f64 {
+        let (terms, interval) = match *self {
+            Source::Sample { start, interval } => (start.abs().max(k as f64 * interval), interval),
+            Source::Tick {
+                origin,
+                shift,
+                period,
+            } => {
+                let interval = ratio(period);
+                let terms = origin.abs().max(ratio(shift)).max(k as f64 * interval);
+                (terms, interval)
+            }
+            Source::Threshold { .. } => (0.0, 0.0),
         };
         // Never as long as the interval itself, however large the time is.
-        (SAME_INSTANT * now.abs().max(interval)).min(0.25 * interval)
+        (SAME_INSTANT * now.abs().max(terms)).min(0.25 * interval)
     }
 
     /// What is wrong with the numbers at this time, if anything.

@@ -123,6 +123,7 @@ impl<'a> Flattener<'a> {
         self.connection_equations()?;
         self.stop_if_failed()?;
         self.trace_start_values();
+        self.apply_overrides();
         self.fold_parameters();
         let mut model = self.build(top);
         if let Err(errors) = crate::clocks::partition_clocks(&mut model) {
@@ -362,6 +363,28 @@ impl<'a> Flattener<'a> {
                     self.variables[id].binding = Some(e);
                 }
             }
+        }
+    }
+
+    /// Values from outside for parameters that were not evaluated.
+    fn apply_overrides(&mut self) {
+        for (path, value) in self.options.overrides.clone() {
+            let found = self.variables.iter().find(|(_, v)| v.name == path);
+            let Some((id, variable)) = found.filter(|(_, v)| v.structural.is_none()) else {
+                continue;
+            };
+            let base = variable.base;
+            let literal = match (base, value.as_f64()) {
+                (Base::Real, Some(x)) => self.ir.real(x),
+                (Base::Integer, Some(x)) => self.ir.integer(x.round() as i64),
+                (Base::Boolean, Some(x)) => self.ir.boolean(x != 0.0),
+                (Base::Enum(e), Some(x)) => {
+                    let expr = Expr::Enum(e, x.round() as u32);
+                    self.ir.add_scalar(expr, base)
+                }
+                _ => continue,
+            };
+            self.variables[id].binding = Some(literal);
         }
     }
 

@@ -942,9 +942,10 @@ impl<'a> Flattener<'a> {
             let dims = self.component_dims(inst)?;
             if !dims.is_empty() && !matches!(value, Value::Array(_)) {
                 let n = dims.iter().product();
-                return Ok(Value::array(dims, vec![value; n]));
+                let spread = Value::array(dims, vec![value; n]);
+                return Ok(self.override_elements(inst, spread));
             }
-            return Ok(value);
+            return Ok(self.override_elements(inst, value));
         }
         // A parameter without value takes its start value (specification 8.6, with a warning).
         if let Some(layer) = self.attribute_layer(inst, Name::new("start"))
@@ -970,6 +971,27 @@ impl<'a> Flattener<'a> {
     }
 
     /// A number given from outside as a value of the component's type.
+    /// The value of an array with the elements that are given from outside.
+    fn override_elements(&self, inst: InstId, value: Value) -> Value {
+        let Value::Array(mut array) = value else {
+            return value;
+        };
+        let path = self.insts[inst].path;
+        for (name, value) in &self.options.overrides {
+            if !name.as_str().starts_with(path.as_str()) {
+                continue;
+            }
+            for k in 0..array.elems.len() {
+                let subscripts = subscript_text(&subscripts_of(k, &array.dims));
+                if name.as_str()[path.as_str().len()..] == subscripts {
+                    let value = self.converted_override(inst, value.clone());
+                    std::sync::Arc::make_mut(&mut array).elems[k] = value;
+                }
+            }
+        }
+        Value::Array(array)
+    }
+
     fn converted_override(&self, inst: InstId, value: Value) -> Value {
         match (self.insts[inst].builtin, &value) {
             (Some(BuiltinClass::Integer), Value::Real(x)) => Value::Integer(x.round() as i64),

@@ -15,7 +15,7 @@ pub(crate) fn solvable_unknowns(work: &mut Work, eq: &Eq) -> Vec<VarId> {
     match eq.kind {
         Kind::Assign { var, .. } => vec![var],
         Kind::Continuous => work
-            .incidence(&[eq.lhs, eq.rhs])
+            .nonzero_incidence(&[eq.lhs, eq.rhs])
             .into_iter()
             .filter(|&v| work.class(v) == Class::Continuous)
             .collect(),

@@ -307,7 +307,7 @@ fn initial_solvable(work: &mut Work, eq: &Eq) -> Vec<VarId> {
                 work.flat.variables[v].base == Base::Real
                     && matches!(work.class(v), Class::Continuous | Class::FreeParameter)
             };
-            work.incidence(&[eq.lhs, eq.rhs])
+            work.nonzero_incidence(&[eq.lhs, eq.rhs])
                 .into_iter()
                 .filter(|&v| real(work, v))
                 .collect()

@@ -4,7 +4,7 @@
 //! discrete unknowns with crossing functions, index reduced, equations sorted into blocks and torn, an initial system
 //! beside it. `saltus-codegen` turns it into code.
 //!
-//! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `alias`,
+//! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `zeros`, `alias`,
 //! `index` (with `wish`, `select`), `sort` (with `block`), `schedule`, `initial`.
 
 mod alias;
@@ -29,6 +29,7 @@ mod text;
 mod whens;
 mod wish;
 mod work;
+mod zeros;
 
 pub use print::print_structure;
 pub use system::*;
@@ -81,6 +82,31 @@ fn build(work: &mut Work) -> Option<Parts> {
         }
         return None;
     }
+    solve_structure(work)
+}
+
+/// With zero factors: first as edges that nothing is solved for, then without their terms, last as if they were not known, which has
+/// the message for what is singular anyway.
+fn solve_structure(work: &mut Work) -> Option<Parts> {
+    let zeros = zeros::find_zero_factors(work);
+    if zeros.is_empty() {
+        return sorted_parts(work);
+    }
+    let before = work.clone();
+    work.zero_factors = zeros.clone();
+    if let Some(parts) = sorted_parts(work).filter(|_| work.errors.is_empty()) {
+        return Some(parts);
+    }
+    *work = before.clone();
+    zeros::drop_zero_terms(work, &zeros);
+    if let Some(parts) = sorted_parts(work).filter(|_| work.errors.is_empty()) {
+        return Some(parts);
+    }
+    *work = before;
+    sorted_parts(work)
+}
+
+fn sorted_parts(work: &mut Work) -> Option<Parts> {
     let aliases = alias::eliminate_aliases(work);
     reclassify(work);
     let is_representative = |v: VarId| aliases.representative(v) == v;

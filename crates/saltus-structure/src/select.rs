@@ -13,8 +13,8 @@ use crate::parameters::is_fixed;
 use crate::work::{Eq, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_graph::Matcher;
-use saltus_ir::VarId;
 use saltus_ir::flat::StateSelect;
+use saltus_ir::{BinaryOp, Expr, ExprId, Ir, UnaryOp, VarId};
 
 /// Entries below this fraction of their row's largest one are not taken as pivots.
 const PIVOT_MIN_REL: f64 = 1e-9;
@@ -24,6 +24,9 @@ const PIVOT_SHARES: [f64; 3] = [0.1, 1e-4, PIVOT_MIN_REL];
 
 /// Elimination is given up for structural choice when this many times the entries have filled in.
 const FILL_MAX: usize = 30;
+
+/// Deeper branches are not looked at.
+const BRANCH_DEPTH_MAX: u32 = 32;
 
 /// Stand-in for an entry that is zero at the start values but not constant: small, so that other pivots are preferred.
 const GENERIC_ENTRY: f64 = 1e-3;
@@ -142,7 +145,8 @@ pub(crate) fn components(rows: &[Vec<(u32, u32)>], c: &[u32], d: &[u32]) -> Vec<
     components.into_values().collect()
 }
 
-/// ∂(lhs - rhs)/∂var at the start values; zero only if it is zero for the given parameters at all times.
+/// ∂(lhs - rhs)/∂var at the start values; zero only if it is zero for the given parameters at all times, small where it is zero now or in
+/// some branch.
 fn entry(work: &mut Work, eq: &Eq, var: VarId, row: usize, chain: u32) -> f64 {
     // Deterministic, different for each entry, so that a generic matrix has full structural rank.
     let generic = GENERIC_ENTRY * (1.0 + ((row * 31 + chain as usize * 17) % 97) as f64 / 97.0);
@@ -154,8 +158,26 @@ fn entry(work: &mut Work, eq: &Eq, var: VarId, row: usize, chain: u32) -> f64 {
         return constant;
     }
     match value_at_start(work, partial) {
-        Some(value) if value.abs() > GENERIC_ENTRY => value,
+        Some(value)
+            if value.abs() > GENERIC_ENTRY && !zero_in_a_branch(&work.flat.ir, partial, 0) =>
+        {
+            value
+        }
         _ => generic,
+    }
+}
+
+/// A coefficient that vanishes when a relation changes is no pivot for the whole run.
+fn zero_in_a_branch(ir: &Ir, e: ExprId, depth: u32) -> bool {
+    if depth > BRANCH_DEPTH_MAX {
+        return false;
+    }
+    let of = |e: ExprId| zero_in_a_branch(ir, e, depth + 1);
+    match *ir.expr(e) {
+        Expr::If(_, t, f) => [t, f].into_iter().any(|b| ir.is_zero(b) || of(b)),
+        Expr::Unary(UnaryOp::Neg, a) | Expr::Binary(BinaryOp::Div, a, _) => of(a),
+        Expr::Binary(BinaryOp::Mul, a, b) => of(a) || of(b),
+        _ => false,
     }
 }
 

@@ -2,9 +2,9 @@
 //! and initial forms.
 
 use crate::system::{Action, Assignment, Crossing, Delay, TimeEvent};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::{Causality, FlatModel, Origin, Variability, Variable};
-use saltus_ir::{Base, Builtin, Expr, ExprId, Id, Value, VarId};
+use saltus_ir::{Base, Builtin, Expr, ExprId, Id, Ir, Value, VarId};
 use saltus_syntax::{Diagnostic, Name, Span};
 
 /// What determines a variable.
@@ -68,6 +68,7 @@ pub(crate) struct GuardedAction {
     pub(crate) origin: Origin,
 }
 
+#[derive(Clone)]
 pub(crate) struct Work {
     pub(crate) flat: FlatModel,
     pub(crate) class: Vec<Class>,
@@ -94,6 +95,8 @@ pub(crate) struct Work {
     pub(crate) clocked_vars: Vec<(VarId, Origin)>,
     /// Values of parameters, where known.
     pub(crate) values: Vec<Option<Value>>,
+    /// Expressions in parameters that are zero and multiply something (`zeros`).
+    pub(crate) zero_factors: FxHashSet<ExprId>,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) errors: Vec<Diagnostic>,
     pub(crate) n_equations: usize,
@@ -136,6 +139,7 @@ impl Work {
             partition: FxHashMap::default(),
             clocked_vars: Vec::new(),
             values: Vec::new(),
+            zero_factors: FxHashSet::default(),
             warnings: Vec::new(),
             errors: Vec::new(),
             n_equations: 0,
@@ -235,6 +239,30 @@ impl Work {
     /// Variables whose current value the expressions use, each once, in order of appearance: not those under `pre`,
     /// and not the argument of `delay`, whose past is used.
     pub(crate) fn incidence(&mut self, roots: &[ExprId]) -> Vec<VarId> {
+        self.incidence_where(roots, |_, _| true)
+    }
+
+    /// As [`Work::incidence`], without terms that have a zero factor: nothing can be solved for what stands in them.
+    pub(crate) fn nonzero_incidence(&mut self, roots: &[ExprId]) -> Vec<VarId> {
+        if self.zero_factors.is_empty() {
+            return self.incidence(roots);
+        }
+        let zeros = std::mem::take(&mut self.zero_factors);
+        let vars = self.incidence_where(roots, |ir, id| {
+            !crate::zeros::factors(ir, id)
+                .into_iter()
+                .flatten()
+                .any(|factor| zeros.contains(&factor))
+        });
+        self.zero_factors = zeros;
+        vars
+    }
+
+    fn incidence_where(
+        &mut self,
+        roots: &[ExprId],
+        entered: impl Fn(&Ir, ExprId) -> bool,
+    ) -> Vec<VarId> {
         let ir = &self.flat.ir;
         self.marks.resize(ir.n_nodes(), 0);
         self.mark += 1;
@@ -244,7 +272,7 @@ impl Work {
         stack.clear();
         stack.extend(roots.iter().rev());
         while let Some(id) = stack.pop() {
-            if std::mem::replace(&mut self.marks[id.0 as usize], mark) == mark {
+            if std::mem::replace(&mut self.marks[id.0 as usize], mark) == mark || !entered(ir, id) {
                 continue;
             }
             match ir.expr(id) {

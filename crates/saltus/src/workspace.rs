@@ -6,7 +6,7 @@ use crate::run::Experiment;
 use saltus_codegen::{CompiledModel, Execution};
 use saltus_flatten::{ClassTree, FileArena, FlattenOptions};
 use saltus_ir::{FlatModel, Value};
-use saltus_model::{Model, ModelInfo};
+use saltus_model::{Model, ModelInfo, VariableInfo, VariableKind};
 use saltus_structure::StructuredSystem;
 use saltus_syntax::{Diagnostic, Name, SourceMap};
 use std::path::{Path, PathBuf};
@@ -389,6 +389,15 @@ impl Compiled {
     /// The model behind the contract of `saltus-model`, for a simulator of one's own.
     pub fn model(&self) -> &CompiledModel {
         &self.model
+    }
+
+    /// Whether a value for `name` has to be given before compiling ([`Workspace::set_structural`]): the structure depends on it, or
+    /// it is zero and may take a term away.
+    pub fn must_be_compiled_with(&self, name: &str, value: f64) -> bool {
+        let is_parameter =
+            |v: &VariableInfo| v.name == name && v.kind == VariableKind::Parameter && v.settable;
+        self.structural.iter().any(|(n, _)| n == name)
+            || (value == 0.0 && self.info().variables.iter().any(is_parameter))
     }
 
     /// An experiment with the settings of the model's annotation.

@@ -5,4 +5,5 @@ mod mdtest;
 mod models;
 mod ode;
 mod robust;
+mod settings;
 mod spec;

@@ -73,6 +73,7 @@ models! {
     restitution_ball: "restitution-ball",
     rigid_masses: "rigid-masses",
     rotor_stator: "rotor-stator",
+    sample_once: "sample-once",
     sampled_controller: "sampled-controller",
     sampled_integrator: "sampled-integrator",
     spring_ball: "spring-ball",
@@ -86,6 +87,8 @@ models! {
     terminate: "terminate",
     time_events: "time-events",
     two_balls: "two-balls",
+    zero_gain: "zero-gain",
+    zero_resistance: "zero-resistance",
 }
 
 #[test]

@@ -1,0 +1,58 @@
+//! Parameters set from outside, before compiling where the structure depends on them.
+
+use saltus::Workspace;
+
+/// Two capacitors joined by resistors in series; each may be 0 ohm.
+const LADDER: &str = "
+model Ladder
+  parameter Real R[2] = {0, 0};
+  parameter Real C1 = 0.1, C2 = 0.3;
+  Real v1(start = 1), v2, i, u;
+equation
+  C1*der(v1) = -v1 - i;
+  C2*der(v2) = i;
+  R[1]*i = v1 - u;
+  R[2]*i = u - v2;
+end Ladder;
+";
+
+/// Number of states with the settings, compiled again where that is asked for.
+fn states(settings: &[(&str, f64)]) -> usize {
+    let mut workspace = Workspace::new();
+    workspace.add_source("ladder.mo", LADDER);
+    let mut compiled = workspace.compile("Ladder").expect("the model is correct");
+    let mut later = Vec::new();
+    for &(name, value) in settings {
+        if compiled.must_be_compiled_with(name, value) {
+            workspace.set_structural(name, value);
+        } else {
+            later.push((name, value));
+        }
+    }
+    compiled = workspace.compile("Ladder").expect("the model is correct");
+    let mut experiment = compiled.experiment().stop_time(0.1);
+    for (name, value) in later {
+        experiment = experiment.set(name, value);
+    }
+    let run = experiment.simulate().expect("the run comes to its end");
+    run.statistics.states
+}
+
+#[test]
+fn a_resistance_of_zero_joins_two_capacitors() {
+    assert_eq!(states(&[]), 1);
+    assert_eq!(states(&[("C1", 0.2)]), 1);
+}
+
+#[test]
+fn an_element_that_decided_the_structure_is_compiled_in() {
+    assert_eq!(states(&[("R[1]", 1.0)]), 2);
+    assert_eq!(states(&[("R[2]", 1.0)]), 2);
+    assert_eq!(states(&[("R[1]", 1.0), ("R[2]", 2.0)]), 2);
+}
+
+#[test]
+fn a_coefficient_set_to_zero_takes_its_term_away() {
+    // Without C1 the voltage v1 is algebraic.
+    assert_eq!(states(&[("R[1]", 1.0), ("C1", 0.0)]), 1);
+}
