@@ -468,6 +468,7 @@ impl<'a> Builder<'a> {
                 discrete,
                 linear: block.linear,
                 residual_sites,
+                pattern: None,
             },
             residual: residual.into(),
             discrete: discrete_tape.into(),

@@ -391,6 +391,7 @@ where
                 discrete: Vec::new(),
                 linear: false,
                 residual_sites,
+                pattern: None,
             }));
             layout.schedule(ScheduleKind::Derivatives, &[solve]);
             layout.schedule(ScheduleKind::Event, &[solve, event]);

@@ -126,6 +126,9 @@ pub struct BlockInfo {
     pub linear: bool,
     /// The place of each residual equation.
     pub residual_sites: Vec<Site>,
+    /// For each unknown the residuals it may influence, ascending; `None`: all. Worth giving for blocks of more than some dozens
+    /// of unknowns: time and memory then grow with the entries, not with n².
+    pub pattern: Option<Vec<Vec<u32>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -166,7 +169,8 @@ pub trait System {
     /// Residuals of a block at the current unknowns; inner (torn) assignments are carried out and leave their values in `values`.
     fn residual(&self, block: BlockId, values: &mut Values, residual: &mut [f64]) -> Status;
 
-    /// Exact Jacobian of the residual with respect to the unknowns, dense, column-major (`n*n`). `Ok(false)` if the model has
+    /// Exact Jacobian of the residual with respect to the unknowns, in the order of the block's pattern, column by column; dense
+    /// column-major (`n*n`) without a pattern. `Ok(false)` if the model has
     /// none and the caller must use differences. Inner values are left as `residual` would leave them.
     fn jacobian(
         &self,

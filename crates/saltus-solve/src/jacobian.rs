@@ -221,7 +221,7 @@ fn difference(
     mut function: impl FnMut(&[f64], &mut [f64]) -> Result<(), SolveError>,
 ) -> Result<(), SolveError> {
     point.copy_from_slice(at);
-    for group in groups.iter() {
+    for group in (0..groups.len()).map(|group| groups.group(group)) {
         let mut way = 1.0;
         loop {
             for &column in group {
@@ -249,14 +249,14 @@ fn difference(
 
 /// Columns that share no row, together.
 #[derive(Debug)]
-struct Groups {
+pub(crate) struct Groups {
     starts: Vec<u32>,
     columns: Vec<u32>,
 }
 
 impl Groups {
     /// Every column gets the first colour that no column with a common row has. Work: for every entry the length of its row.
-    fn new(pattern: &Pattern) -> Groups {
+    pub(crate) fn new(pattern: &Pattern) -> Groups {
         let n = pattern.n();
         if pattern.is_full() {
             return Groups {
@@ -302,12 +302,12 @@ impl Groups {
         Groups { starts, columns }
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        (self.starts.windows(2)).map(|w| &self.columns[w[0] as usize..w[1] as usize])
+    pub(crate) fn group(&self, group: usize) -> &[u32] {
+        &self.columns[self.starts[group] as usize..self.starts[group + 1] as usize]
     }
 }
 

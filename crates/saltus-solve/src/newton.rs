@@ -10,7 +10,8 @@
 //! equations). Linear blocks: one solve and refinement; where the matrix is singular, the minimum-norm solution if consistent.
 
 use crate::error::{LinearFailure, NewtonFailure, NewtonReason, SolveError};
-use crate::linear::{DenseLu, min_norm};
+use crate::jacobian::Groups;
+use crate::linear::{Lu, MinNorm, Pattern, min_norm};
 use crate::scale::{
     BLOCK_FRACTION, CONSISTENT_REL, EPS, STAGNATION_REL, TIGHT_REL, Tolerances, nominal_magnitude,
 };
@@ -28,6 +29,8 @@ const REUSE_ITERATIONS_MAX: u32 = 5;
 const GUESS_SHIFTS: [f64; 4] = [1e-6, 1e-3, 1.0, -1e-3];
 /// Refinements of a linear solve.
 const REFINEMENTS_MAX: u32 = 3;
+/// Above this size a singular block is an error: the dense orthogonal decomposition behind the minimum-norm solution takes n³ time.
+const MIN_NORM_MAX: usize = 1000;
 
 /// How accurately a block is solved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,10 +62,13 @@ pub(crate) struct BlockWork {
     residual_trial: Vec<f64>,
     step: Vec<f64>,
     correction: Vec<f64>,
+    pattern: Pattern,
+    groups: Groups,
+    /// On the pattern.
     jacobian: Vec<f64>,
     /// The matrix of the current factors, to skip a factorisation when nothing changed.
     factored: Vec<f64>,
-    lu: DenseLu,
+    lu: Lu<f64>,
     factors: Factors,
     nominal: Vec<f64>,
     min: Vec<f64>,
@@ -89,6 +95,10 @@ impl BlockWork {
                 .map(|slot| of(&info.slots[slot.index()]))
                 .collect()
         };
+        let pattern = match &block.pattern {
+            Some(columns) => Pattern::from_columns(columns),
+            None => Pattern::full(n),
+        };
         BlockWork {
             accepted: vec![0.0; n],
             start: vec![0.0; n],
@@ -98,9 +108,11 @@ impl BlockWork {
             residual_trial: vec![0.0; n],
             step: vec![0.0; n],
             correction: vec![0.0; n],
-            jacobian: vec![0.0; n * n],
-            factored: vec![0.0; n * n],
-            lu: DenseLu::new(n),
+            jacobian: vec![0.0; pattern.len()],
+            factored: vec![0.0; pattern.len()],
+            lu: Lu::new(&pattern),
+            groups: Groups::new(&pattern),
+            pattern,
             factors: Factors::None,
             nominal: attribute(|s| nominal_magnitude(s.nominal)),
             min: attribute(|s| s.min),
@@ -109,6 +121,37 @@ impl BlockWork {
             discrete_next: vec![0.0; block.discrete.len()],
             visited: Vec::new(),
         }
+    }
+
+    /// Σ_j |a_ij| size(j) for every row of the Jacobian.
+    fn row_sums(&self, size: impl Fn(usize) -> f64) -> Vec<f64> {
+        let n = self.u.len();
+        let mut sums = vec![0.0; n];
+        for j in 0..n {
+            let size = size(j);
+            for (row, place) in self.pattern.rows(j).iter().zip(self.pattern.column(j)) {
+                sums[*row as usize] += (self.jacobian[place] * size).abs();
+            }
+        }
+        sums
+    }
+
+    /// Minimum-norm solution with the Jacobian; `None` if it is not finite or too large.
+    fn min_norm(&self, b: &[f64]) -> Option<MinNorm> {
+        let n = self.u.len();
+        if self.pattern.is_full() {
+            return min_norm(&self.jacobian, n, n, b, &self.nominal);
+        }
+        if n > MIN_NORM_MAX {
+            return None;
+        }
+        let mut dense = vec![0.0; n * n];
+        for j in 0..n {
+            for (row, place) in self.pattern.rows(j).iter().zip(self.pattern.column(j)) {
+                dense[j * n + *row as usize] = self.jacobian[place];
+            }
+        }
+        min_norm(&dense, n, n, b, &self.nominal)
     }
 
     pub(crate) fn nominals(&self) -> &[f64] {
@@ -211,19 +254,16 @@ impl<S: System> BlockSolve<'_, S> {
         self.work.u.fill(0.0);
         self.residual_at_u()?;
         let rhs: Vec<f64> = self.work.residual.iter().map(|r| -r).collect();
-        let Some(solution) = min_norm(&self.work.jacobian, n, n, &rhs, &self.work.nominal) else {
+        let Some(solution) = self.work.min_norm(&rhs) else {
             return Err(self.linear_failure(0));
         };
         self.work.u.copy_from_slice(&solution.x);
         self.residual_at_u()?;
+        let terms = self.work.row_sums(|j| solution.x[j]);
+        let rows = self.work.row_sums(|j| self.work.nominal[j]);
         let consistent = (0..n).all(|i| {
-            let terms: f64 = (0..n)
-                .map(|j| (self.work.jacobian[j * n + i] * solution.x[j]).abs())
-                .sum();
-            let row: f64 = (0..n)
-                .map(|j| (self.work.jacobian[j * n + i] * self.work.nominal[j]).abs())
-                .sum();
-            self.work.residual[i].abs() <= CONSISTENT_REL * (terms + rhs[i].abs()).max(EPS * row)
+            self.work.residual[i].abs()
+                <= CONSISTENT_REL * (terms[i] + rhs[i].abs()).max(EPS * rows[i])
         });
         if consistent {
             Ok(Solved::MinimumNorm {
@@ -407,14 +447,9 @@ impl<S: System> BlockSolve<'_, S> {
         }
         let n = self.info.unknowns.len();
         let w = &*self.work;
-        let zero = (0..n).all(|i| {
-            let row: f64 = (0..n)
-                .map(|j| (w.jacobian[j * n + i] * (w.u[j].abs() + w.nominal[j])).abs())
-                .sum();
-            w.residual[i].abs() <= CONSISTENT_REL * row
-        });
-        let rank = min_norm(&w.jacobian, n, n, &w.residual, &w.nominal)
-            .map_or(0, |solution| solution.rank);
+        let rows = w.row_sums(|j| w.u[j].abs() + w.nominal[j]);
+        let zero = (0..n).all(|i| w.residual[i].abs() <= CONSISTENT_REL * rows[i]);
+        let rank = w.min_norm(&w.residual).map_or(0, |solution| solution.rank);
         if zero {
             Ok(Solved::MinimumNorm { rank })
         } else {
@@ -498,34 +533,50 @@ impl<S: System> BlockSolve<'_, S> {
             }
             return Ok(());
         }
-        let n = self.info.unknowns.len();
-        for j in 0..n {
-            let slot = self.info.unknowns[j];
-            let u = self.work.u[j];
-            let delta = increment(self.work.nominal[j], u);
-            let evaluate = |s: &mut Self, delta: f64| -> Result<f64, SolveError> {
-                s.values.set(slot, u + delta);
-                let exact = s.values.get(slot) - u;
-                s.counters.residuals += 1;
-                s.system
-                    .residual(s.block, s.values, &mut s.work.residual_trial)?;
-                s.check_finite(|w| &w.residual_trial)?;
-                Ok(exact)
-            };
-            let exact = evaluate(self, delta).or_else(|_| evaluate(self, -delta))?;
-            self.values.set(slot, u);
-            for i in 0..n {
-                self.work.jacobian[j * n + i] =
-                    (self.work.residual_trial[i] - self.work.residual[i]) / exact;
+        for group in 0..self.work.groups.len() {
+            if self.residual_beside_u(group, 1.0, &increment).is_err() {
+                self.residual_beside_u(group, -1.0, &increment)?;
+            }
+            let w = &mut *self.work;
+            for &column in w.groups.group(group) {
+                let j = column as usize;
+                let slot = self.info.unknowns[j];
+                let exact = self.values.get(slot) - w.u[j];
+                self.values.set(slot, w.u[j]);
+                for (row, place) in w.pattern.rows(j).iter().zip(w.pattern.column(j)) {
+                    let i = *row as usize;
+                    w.jacobian[place] = (w.residual_trial[i] - w.residual[i]) / exact;
+                }
             }
         }
         self.residual_at_u()
     }
 
+    /// Residual with the unknowns of a group shifted one way.
+    fn residual_beside_u(
+        &mut self,
+        group: usize,
+        way: f64,
+        increment: &impl Fn(f64, f64) -> f64,
+    ) -> Result<(), SolveError> {
+        let w = &mut *self.work;
+        for &column in w.groups.group(group) {
+            let j = column as usize;
+            let delta = way * increment(w.nominal[j], w.u[j]);
+            self.values.set(self.info.unknowns[j], w.u[j] + delta);
+        }
+        self.counters.residuals += 1;
+        self.system
+            .residual(self.block, self.values, &mut w.residual_trial)?;
+        self.check_finite(|w| &w.residual_trial)
+    }
+
     fn jacobian_nonfinite(&self) -> Result<(), SolveError> {
-        let n = self.info.unknowns.len();
-        let entry = self.work.jacobian.iter().position(|v| !v.is_finite());
-        let column = entry.map_or(0, |entry| entry / n);
+        let bad = |j: &usize| {
+            let values = &self.work.jacobian[self.work.pattern.column(*j)];
+            values.iter().any(|v| !v.is_finite())
+        };
+        let column = (0..self.info.unknowns.len()).find(bad).unwrap_or(0);
         Err(SolveError::NonFinite {
             slot: self.info.unknowns[column],
         })
@@ -563,8 +614,7 @@ impl<S: System> BlockSolve<'_, S> {
             w.lu.solve(&mut w.correction);
             return;
         }
-        let n = w.u.len();
-        match min_norm(&w.jacobian, n, n, &w.correction, &w.nominal) {
+        match w.min_norm(&w.correction) {
             Some(solution) => w.correction.copy_from_slice(&solution.x),
             None => w.correction.fill(f64::NAN),
         }

@@ -85,6 +85,7 @@ pub fn ideal_rectifier() -> impl Model {
         discrete,
         linear: true,
         residual_sites: vec![site],
+        pattern: None,
     };
     layout.block(info(Vec::new()));
     layout.block(info(vec![open]));
@@ -160,6 +161,7 @@ pub fn complementarity(matrix: &[&[f64]], q: &[f64]) -> impl Model {
         discrete: open.clone(),
         linear: true,
         residual_sites: sites,
+        pattern: None,
     });
     for kind in [ScheduleKind::Event, ScheduleKind::Initial] {
         layout.schedule(kind, &[Section::Mixed(BlockId(0))]);
@@ -212,6 +214,7 @@ pub fn nonlinear_block() -> impl Model {
         discrete: Vec::new(),
         linear: false,
         residual_sites: sites,
+        pattern: None,
     });
     let sections = [Section::Nonlinear(BlockId(0)), Section::Explicit(BEFORE)];
     for kind in [
@@ -264,6 +267,7 @@ where
         discrete: Vec::new(),
         linear: false,
         residual_sites: vec![site],
+        pattern: None,
     });
     for kind in [
         ScheduleKind::Outputs,
@@ -316,6 +320,7 @@ pub fn linear_system(rows: &[&[f64]], b: &[f64]) -> impl Model {
         discrete: Vec::new(),
         linear: true,
         residual_sites: sites,
+        pattern: None,
     });
     for kind in [
         ScheduleKind::Outputs,
@@ -369,4 +374,111 @@ pub fn assertion(text: &str) -> Fault {
         site: Site(0),
         kind: FaultKind::Assertion(text.to_owned()),
     }
+}
+
+/// Bratu's problem u'' + λ eᵘ = 0, u(0) = u(1) = 0, in n inner points: one block of n unknowns with a tridiagonal pattern.
+#[derive(Clone, Debug)]
+struct BratuCode {
+    lambda: StateSlots,
+    first: Slot,
+    n: usize,
+    exact: bool,
+}
+
+impl BratuCode {
+    fn spacing(&self) -> f64 {
+        1.0 / (self.n as f64 + 1.0)
+    }
+}
+
+impl Code for BratuCode {
+    fn run(&self, _code: CodeId, values: &mut Values) -> Status {
+        values.set(self.lambda.derivative, 0.0);
+        Ok(())
+    }
+
+    fn residual(&self, _block: BlockId, values: &mut Values, residual: &mut [f64]) -> Status {
+        let lambda = values.get(self.lambda.value) * self.spacing() * self.spacing();
+        let u = &values.v[self.first.index()..self.first.index() + self.n];
+        let mut left = 0.0;
+        for i in 0..self.n {
+            let right = u.get(i + 1).copied().unwrap_or(0.0);
+            residual[i] = left - 2.0 * u[i] + right + lambda * u[i].exp();
+            left = u[i];
+        }
+        Ok(())
+    }
+
+    fn jacobian(
+        &self,
+        _block: BlockId,
+        values: &mut Values,
+        jacobian: &mut [f64],
+    ) -> Result<bool, Fault> {
+        if !self.exact {
+            return Ok(false);
+        }
+        let lambda = values.get(self.lambda.value) * self.spacing() * self.spacing();
+        let u = &values.v[self.first.index()..self.first.index() + self.n];
+        let mut place = 0;
+        for (j, u) in u.iter().enumerate() {
+            for i in j.saturating_sub(1)..=(j + 1).min(self.n - 1) {
+                jacobian[place] = if i == j { -2.0 + lambda * u.exp() } else { 1.0 };
+                place += 1;
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Slot of the first unknown of [`bratu`].
+pub const BRATU_FIRST: Slot = Slot(3);
+
+/// Bratu's problem with λ = 1 and `n` unknowns, with or without an exact Jacobian. The solution of the differential equation is
+/// u(z) = -2 ln(cosh((z - 1/2) θ/2)/cosh(θ/4)) with θ = √2 cosh(θ/4), see [`bratu_exact`]; the discrete one differs by O(1/n²).
+pub fn bratu(n: usize, exact: bool) -> impl Model {
+    let mut layout = Layout::new("Bratu");
+    let lambda = layout.state("lambda", 1.0);
+    let unknowns: Vec<Slot> = (0..n)
+        .map(|i| layout.slot(&format!("u[{}]", i + 1), SlotRole::Algebraic, 0.0))
+        .collect();
+    let first = unknowns[0];
+    let sites = (0..n)
+        .map(|_| layout.site("u'' + lambda*exp(u) = 0"))
+        .collect();
+    let pattern = (0..n as u32)
+        .map(|j| (j.saturating_sub(1)..=(j + 1).min(n as u32 - 1)).collect())
+        .collect();
+    layout.block(BlockInfo {
+        determines: unknowns.clone(),
+        unknowns,
+        discrete: Vec::new(),
+        linear: false,
+        residual_sites: sites,
+        pattern: Some(pattern),
+    });
+    let sections = [Section::Nonlinear(BlockId(0)), Section::Explicit(BEFORE)];
+    for kind in [
+        ScheduleKind::Derivatives,
+        ScheduleKind::Event,
+        ScheduleKind::Initial,
+    ] {
+        layout.schedule(kind, &sections);
+    }
+    HandModel::new(
+        layout,
+        BratuCode {
+            lambda,
+            first,
+            n,
+            exact,
+        },
+    )
+}
+
+/// The solution of Bratu's problem with λ = 1 at z.
+pub fn bratu_exact(z: f64) -> f64 {
+    // The fixed-point iteration contracts by √2/4 sinh(θ/4) < 0.2.
+    let theta = (0..60).fold(1.5f64, |theta, _| 2f64.sqrt() * (0.25 * theta).cosh());
+    -2.0 * ((0.5 * (z - 0.5) * theta).cosh() / (0.25 * theta).cosh()).ln()
 }

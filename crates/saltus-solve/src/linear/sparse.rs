@@ -503,18 +503,19 @@ fn order(pattern: &Pattern) -> Option<Order> {
     let rows: Vec<i32> = (pattern.all_rows().iter())
         .map(|row| column_of[*row as usize])
         .collect();
+    // The factors have at least the entries of the matrix, so that a narrow band needs no search for a better order.
+    let envelope = envelope(&starts, &rows) as f64;
+    let small = |entries: usize| envelope <= ENVELOPE_MAX * entries as f64;
     let natural = || (0..n as u32).collect::<Vec<u32>>();
-    let columns = match amd::order(n as i32, &starts, &rows, &amd::Control::default()) {
-        Ok((columns, _, info)) => {
-            let factors = 2 * info.lnz + n;
-            if envelope(&starts, &rows) as f64 <= ENVELOPE_MAX * factors as f64 {
-                natural()
-            } else {
-                columns.into_iter().map(|column| column as u32).collect()
-            }
+    let columns = if small(rows.len()) {
+        natural()
+    } else {
+        match amd::order(n as i32, &starts, &rows, &amd::Control::default()) {
+            Ok((_, _, info)) if small(2 * info.lnz + n) => natural(),
+            Ok((columns, _, _)) => columns.into_iter().map(|column| column as u32).collect(),
+            // Only a malformed pattern is refused, and ours is not; the order is then merely worse.
+            Err(_) => natural(),
         }
-        // Only a malformed pattern is refused, and ours is not; the order is then merely worse.
-        Err(_) => natural(),
     };
     let preferred = columns.iter().map(|j| row_of[*j as usize]).collect();
     Some(Order { columns, preferred })

@@ -1,5 +1,6 @@
 //! All integration tests of the crate, one binary.
 
+mod blocks;
 mod integrators;
 mod linear;
 mod roots;

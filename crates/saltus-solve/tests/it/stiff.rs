@@ -1,9 +1,9 @@
 //! The standard stiff set: published end values at the tolerance asked.
 
 use saltus_solve::{
-    Integrator, IntegratorStatistics, Problem, SolveError, SolverName, StepLimits, Tolerances,
+    Form, Integrator, IntegratorStatistics, Problem, SolveError, SolverName, StepLimits, Tolerances,
 };
-use saltus_testkit::stiff::{STIFF, StiffProblem};
+use saltus_testkit::stiff::{Heat, ROBERTSON, STIFF, StiffProblem};
 
 struct Stiff(StiffProblem);
 
@@ -63,5 +63,136 @@ fn end_values_are_those_published() {
                 problem.name
             );
         }
+    }
+}
+
+/// Robertson's reaction with the conservation law in place of the third equation.
+struct Conserving;
+
+impl Problem for Conserving {
+    fn n_states(&self) -> usize {
+        3
+    }
+
+    fn derivatives(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), SolveError> {
+        (ROBERTSON.f)(t, x, dx);
+        Ok(())
+    }
+
+    fn residual(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        dx: &[f64],
+        out: &mut [f64],
+    ) -> Result<(), SolveError> {
+        (ROBERTSON.f)(t, x, out);
+        out[0] = dx[0] - out[0];
+        out[1] = dx[1] - out[1];
+        out[2] = x[0] + x[1] + x[2] - 1.0;
+        Ok(())
+    }
+
+    fn form(&self) -> Form {
+        Form::Implicit
+    }
+}
+
+fn finish(
+    solver: SolverName,
+    problem: &mut impl Problem,
+    start: &[f64],
+    time_end: f64,
+    nominal: &[f64],
+) -> Integrator {
+    let limits = StepLimits {
+        time_end,
+        step_size_max: time_end,
+    };
+    let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), nominal);
+    integrator
+        .begin(problem, 0.0, start, limits)
+        .expect("starts");
+    while integrator.time() < time_end {
+        integrator.step(problem, limits).expect("steps");
+    }
+    integrator
+}
+
+#[test]
+fn an_algebraic_equation_holds_to_the_end() {
+    let p = ROBERTSON;
+    let integrator = finish(
+        SolverName::Bdf,
+        &mut Conserving,
+        p.start,
+        p.time_end,
+        p.nominal,
+    );
+    let x = integrator.state();
+    assert!(p.error(x) < 1e-5, "{x:?} {:?}", integrator.statistics());
+    assert!((x[0] + x[1] + x[2] - 1.0).abs() < 1e-12, "{x:?}");
+}
+
+/// The heat equation, with its matrix or without.
+struct Lines {
+    heat: Heat,
+    exact: bool,
+}
+
+impl Problem for Lines {
+    fn n_states(&self) -> usize {
+        self.heat.n_states()
+    }
+
+    fn derivatives(&mut self, _: f64, x: &[f64], dx: &mut [f64]) -> Result<(), SolveError> {
+        self.heat.derivatives(x, dx);
+        Ok(())
+    }
+
+    fn pattern(&self) -> Option<&[Vec<u32>]> {
+        Some(self.heat.pattern())
+    }
+
+    fn jacobian(
+        &mut self,
+        _: f64,
+        _: &[f64],
+        _: &[f64],
+        out: &mut [f64],
+    ) -> Result<bool, SolveError> {
+        let scale = (self.heat.n_states() as f64 + 1.0).powi(2);
+        let columns = self.heat.pattern().iter().enumerate();
+        let entries = columns.flat_map(|(j, rows)| rows.iter().map(move |i| (*i as usize, j)));
+        for (out, (i, j)) in out.iter_mut().zip(entries) {
+            *out = if i == j { 2.0 * scale } else { -scale };
+        }
+        Ok(self.exact)
+    }
+}
+
+#[test]
+fn the_heat_equation_is_solved_on_its_band() {
+    let n = 1000;
+    for solver in [SolverName::Bdf, SolverName::Radau] {
+        let mut evaluations = Vec::new();
+        for exact in [true, false] {
+            let mut problem = Lines {
+                heat: Heat::new(n),
+                exact,
+            };
+            let mut x = vec![0.0; n];
+            problem.heat.exact(0.0, &mut x);
+            let integrator = finish(solver, &mut problem, &x, 0.1, &vec![1.0; n]);
+            problem.heat.exact(0.1, &mut x);
+            for (found, exact) in integrator.state().iter().zip(&x) {
+                assert!((found - exact).abs() < 3e-6, "{solver:?}: {found} {exact}");
+            }
+            let statistics = integrator.statistics();
+            assert!(statistics.steps < 120, "{solver:?} {statistics:?}");
+            assert!(statistics.jacobians <= 5, "{solver:?} {statistics:?}");
+            evaluations.push(statistics.rhs_evaluations);
+        }
+        assert!(evaluations[0] < evaluations[1], "{evaluations:?}");
     }
 }
