@@ -1,5 +1,6 @@
 //! All integration tests of the crate, one binary.
 
+mod allocations;
 mod blocks;
 mod integrators;
 mod linear;
