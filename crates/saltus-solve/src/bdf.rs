@@ -50,6 +50,8 @@ const ERROR_FLOOR: f64 = 1e-4;
 const GROWTH: f64 = 2.0;
 const SHRINK: std::ops::RangeInclusive<f64> = 0.5..=0.9;
 const SHRINK_REJECTED: std::ops::RangeInclusive<f64> = 0.25..=0.9;
+/// A step cut to less than this part of the one before says nothing about higher derivatives: differences over it are round-off.
+const SLIVER: f64 = 1e-3;
 /// Rejections by the error test at one step after which the order is 1.
 const REJECTIONS_TO_ORDER_ONE: u32 = 3;
 /// Step size factor after a Newton failure with a matrix made at this step, and after repeated rejections.
@@ -76,6 +78,8 @@ pub struct Bdf {
     step_size_next: f64,
     started: bool,
     first: bool,
+    /// The last step was only there to land somewhere.
+    after_sliver: bool,
     /// Order and step size rise with every step until the first sign that one is too high.
     rising: bool,
     weights: Vec<f64>,
@@ -141,6 +145,7 @@ impl Bdf {
             step_size_next: 0.0,
             started: false,
             first: true,
+            after_sliver: false,
             rising: true,
             weights: zeros(),
             dx: zeros(),
@@ -250,6 +255,7 @@ impl Bdf {
     fn reset_history(&mut self) {
         self.started = true;
         self.first = true;
+        self.after_sliver = false;
         self.rising = true;
         self.order = 1;
         self.order_last = 1;
@@ -301,6 +307,11 @@ impl Bdf {
                 }
             }
             let estimates = self.estimate(&coefficients);
+            if estimates.test <= 1.0 && landed && h < SLIVER * self.step_size_last && !self.pinned {
+                self.accept_sliver(t_new, h, coefficients.alpha);
+                self.step_size_next = wanted;
+                return Ok(());
+            }
             if estimates.test <= 1.0 {
                 self.accept(t_new, h, &coefficients, &estimates);
                 if h < wanted && !tried {
@@ -572,10 +583,69 @@ impl Bdf {
         self.order_last = k;
         self.step_size_last = h;
         self.first = false;
+        self.after_sliver = false;
         self.jacobian_age = self.jacobian_age.map(|age| age.saturating_add(1));
         self.statistics.steps += 1;
         self.update_weights();
         self.plan(h, estimates, above);
+    }
+
+    /// A step that is only there to land somewhere. The polynomial of the history goes on, moved by the correction, and its points
+    /// are set anew at the distance of the last step; x_{n+1-i} of the new history is its value at t_{n+1} - i h. In the first
+    /// step, and after a step of the same kind (the derivative would become stale), the history begins here instead.
+    fn accept_sliver(&mut self, t_new: f64, h: f64, alpha: f64) {
+        let begins = self.first || self.after_sliver;
+        self.x_old.copy_from_slice(&self.phi[0]);
+        self.t_old = self.times[0];
+        if begins {
+            for i in 0..self.correction.len() {
+                self.phi[0][i] = self.predicted[i] + self.correction[i];
+                self.dx[i] += alpha * self.correction[i];
+                self.phi[1][i] = h * self.dx[i];
+            }
+            self.times = std::array::from_fn(|i| t_new - i as f64 * h);
+            self.order = 1;
+            self.first = true;
+            self.rising = true;
+        } else {
+            self.move_history(t_new, self.step_size_last);
+        }
+        self.after_sliver = !begins;
+        self.order_last = self.order;
+        self.equal_steps = 0;
+        self.jacobian_age = self.jacobian_age.map(|age| age.saturating_add(1));
+        self.statistics.steps += 1;
+        self.update_weights();
+    }
+
+    /// Points at t_new - i h on the polynomial of the history, moved by the correction; for equal steps the φ are backward
+    /// differences ∇ⁱx = Σ_m (-1)ᵐ C(i, m) x_m.
+    fn move_history(&mut self, t_new: f64, h: f64) {
+        let k = self.order;
+        let times: [f64; DIFFERENCES] = std::array::from_fn(|i| t_new - i as f64 * h);
+        // basis[m][j]: factor of φ_j at point m.
+        let mut basis = [[1.0; DIFFERENCES]; DIFFERENCES];
+        for (basis, t) in basis.iter_mut().zip(&times) {
+            for j in 1..=k {
+                let factor = (t - self.times[j - 1]) / (self.times[0] - self.times[j]);
+                basis[j] = basis[j - 1] * factor;
+            }
+        }
+        for i in 0..self.correction.len() {
+            let mut points = [0.0; DIFFERENCES];
+            for (point, basis) in points.iter_mut().zip(&basis).take(k + 1) {
+                *point =
+                    self.correction[i] + (0..=k).map(|j| basis[j] * self.phi[j][i]).sum::<f64>();
+            }
+            self.phi[0][i] = self.predicted[i] + self.correction[i];
+            for j in 1..=k {
+                for m in 0..=k - j {
+                    points[m] -= points[m + 1];
+                }
+                self.phi[j][i] = points[0];
+            }
+        }
+        self.times = times;
     }
 
     /// Order and size of the next step.

@@ -206,6 +206,42 @@ fn steps_land_on_their_limit_without_slivers() {
 }
 
 #[test]
+fn a_multistep_method_survives_slivers() {
+    // Pairs and triples of limits one unit of time resolution apart, as two calendars with the same period make them.
+    let run = |copies: u32| {
+        let mut integrator = Integrator::new(SolverName::Bdf, Tolerances::new(1e-6), &[1.0, 1.0]);
+        let mut problem = oscillator();
+        let mut limits = StepLimits {
+            time_end: 0.5,
+            step_size_max: 0.5,
+        };
+        integrator
+            .begin(&mut problem, 0.0, &[1.0, 0.0], limits)
+            .expect("starts");
+        for k in 1..=20 {
+            limits.time_end = f64::from(k) * 0.5;
+            for _ in 0..copies {
+                while integrator.time() < limits.time_end {
+                    integrator.step(&mut problem, limits).expect("steps");
+                }
+                limits.time_end = limits.time_end.next_up();
+            }
+        }
+        let t = integrator.time();
+        let error = (integrator.state()[0] - t.cos()).hypot(integrator.state()[1] + t.sin());
+        (integrator.statistics().steps, error)
+    };
+    let (steps, error) = run(1);
+    let (steps_pairs, error_pairs) = run(2);
+    let (_, error_triples) = run(3);
+    assert!(steps_pairs < steps + 40, "{steps} {steps_pairs}");
+    assert!(
+        error.max(error_pairs).max(error_triples) < 2e-4,
+        "{error} {error_pairs} {error_triples}"
+    );
+}
+
+#[test]
 fn a_recoverable_fault_shrinks_the_step_and_a_wall_is_reported_with_its_cause() {
     for solver in METHODS {
         let slot = saltus_model::Slot(4);
