@@ -71,6 +71,9 @@ pub(crate) struct SimulateArgs {
     /// The integrator: auto (the default), dopri5, radau, bdf
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<String>,
+    /// How events are located in their brackets
+    #[arg(long, value_name = "NAME")]
+    pub(crate) event_method: Option<String>,
     /// Value of a parameter or start value (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) settings: Vec<Setting>,

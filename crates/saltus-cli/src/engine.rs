@@ -123,6 +123,9 @@ fn run(
     if let Some(name) = &args.solver {
         experiment = experiment.solver(name).map_err(failure)?;
     }
+    if let Some(name) = &args.event_method {
+        experiment = experiment.event_method(name).map_err(failure)?;
+    }
     if let Some(seconds) = args.max_wall {
         experiment = experiment.max_wall(seconds);
     }

@@ -604,6 +604,10 @@ impl System for CompiledSystem {
         self.execute(&self.program.crossing_tape, values, out)
     }
 
+    fn eval_affine_crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {
+        self.execute(&self.program.affine_tape, values, out)
+    }
+
     fn state_pattern(&self) -> Option<&[Vec<u32>]> {
         Some(&self.program.pattern)
     }

@@ -31,6 +31,8 @@ pub(crate) struct Program {
     pub(crate) states: Vec<StateSlots>,
     pub(crate) crossings: Vec<CrossingInfo>,
     pub(crate) crossing_tape: Code,
+    /// The affine ones alone.
+    pub(crate) affine_tape: Code,
     pub(crate) pattern: Vec<Vec<u32>>,
     pub(crate) feeds: Vec<bool>,
     pub(crate) discrete: Vec<Slot>,
@@ -180,7 +182,7 @@ pub(crate) fn build(
         system.event.len(),
     );
 
-    let (crossings, crossing_tape) = b.crossings();
+    let (crossings, crossing_tape, affine_tape) = b.crossings();
     let (time_events, time_tape) = b.time_events();
     let delay_tape = b.delays();
     let flag_steps: Vec<Assignment> = system
@@ -272,6 +274,7 @@ pub(crate) fn build(
         states,
         crossings,
         crossing_tape: crossing_tape.into(),
+        affine_tape: affine_tape.into(),
         pattern,
         feeds,
         discrete,
@@ -609,14 +612,19 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn crossings(&mut self) -> (Vec<CrossingInfo>, Tape) {
+    fn crossings(&mut self) -> (Vec<CrossingInfo>, Tape, Tape) {
         let flat = self.flat();
         let mut lower = self.lower(Site(0));
+        let mut affine = self.lower(Site(0));
         let mut infos = Vec::new();
         for (i, c) in self.system.crossings.iter().enumerate() {
             let site = self.sites.add(c.origin.span, c.text.clone());
             lower.set_site(site);
-            let result = lower.out(c.function, i);
+            let mut result = lower.out(c.function, i);
+            if c.class == saltus_structure::CrossingClass::Affine {
+                affine.set_site(site);
+                result = result.and(affine.out(c.function, i));
+            }
             self.check(c.origin, || expr_text(flat, c.function), result);
             let nominal = (flat.ir.variables_of(c.function).into_iter())
                 .filter_map(|v| flat.ir.as_number(flat.variables[v].nominal?))
@@ -634,7 +642,7 @@ impl<'a> Builder<'a> {
                 text: c.text.clone(),
             });
         }
-        (infos, lower.finish())
+        (infos, lower.finish(), affine.finish())
     }
 
     fn time_events(&mut self) -> (Vec<TimeSource>, Tape) {

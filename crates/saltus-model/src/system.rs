@@ -133,7 +133,8 @@ pub struct BlockInfo {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CrossingClass {
-    /// In states and time, affine in the states.
+    /// Affine in states and time together, with coefficients that change at events only: a polynomial wherever the states
+    /// are. Needs no schedule.
     Affine,
     General,
 }
@@ -186,6 +187,12 @@ pub trait System {
 
     /// Values of all crossing functions (after the `Crossings` schedule has run).
     fn eval_crossings(&self, values: &mut Values, out: &mut [f64]) -> Status;
+
+    /// Values of the affine crossing functions from states and time alone, no schedule having run; what is left in the places of
+    /// others has no meaning.
+    fn eval_affine_crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {
+        self.eval_crossings(values, out)
+    }
 
     /// Sparsity of the state Jacobian: for each state column the derivative rows it may influence; `None` if unknown (dense).
     fn state_pattern(&self) -> Option<&[Vec<u32>]>;

@@ -47,6 +47,7 @@ mod calendar;
 mod creep;
 mod error;
 mod event_step;
+mod guard;
 mod init;
 mod options;
 mod point;
@@ -62,4 +63,4 @@ pub use record::{
     RunStatistics, RunSummary, Silent, StepRecord,
 };
 pub use run::simulate;
-pub use saltus_solve::SolverName;
+pub use saltus_solve::{LocationMethod, SolverName};

@@ -1,7 +1,7 @@
 //! What the user chooses for one run, and what the outside world provides.
 
 use saltus_model::{Experiment, Slot};
-use saltus_solve::SolverName;
+use saltus_solve::{LocationMethod, SolverName};
 use std::sync::atomic::AtomicBool;
 
 /// Where rows are written between events.
@@ -20,6 +20,8 @@ pub struct Options {
     pub tolerance: f64,
     pub output: OutputGrid,
     pub solver: SolverName,
+    /// How events are located in their brackets.
+    pub event_method: LocationMethod,
     /// Largest step size the integrator may take; `None`: a tenth of the span.
     pub step_size_max: Option<f64>,
     /// Stop with an error after so many seconds on the environment's clock.
@@ -47,6 +49,7 @@ impl From<Experiment> for Options {
                 None => OutputGrid::Intervals(500),
             },
             solver: SolverName::Auto,
+            event_method: LocationMethod::default(),
             step_size_max: None,
             wall_seconds_max: None,
             events: true,

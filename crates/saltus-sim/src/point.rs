@@ -1,6 +1,8 @@
 //! Evaluation of the model at one point: scatter states into the value array, run schedules, gather.
 
-use saltus_model::{Instance, ModelInfo, ScheduleKind, SlotRole, StateSlots, System, Values};
+use saltus_model::{
+    CrossingClass, Instance, ModelInfo, ScheduleKind, SlotRole, StateSlots, System, Values,
+};
 use saltus_solve::{
     Accuracy, CrossingFunctions, Driver, Guess, Integrator, Problem, SignRule, SolveError,
 };
@@ -188,14 +190,20 @@ pub(crate) struct StepCrossings<'a, S> {
     pub(crate) affine_only: bool,
 }
 
+impl<S: System> StepCrossings<'_, S> {
+    fn move_to(&mut self, t: f64) {
+        self.integrator.interpolate(t, self.x);
+        scatter(self.system.states(), t, self.x, self.values);
+    }
+}
+
 impl<S: System> CrossingFunctions for StepCrossings<'_, S> {
     fn n_functions(&self) -> usize {
         self.system.crossings().len()
     }
 
     fn evaluate(&mut self, t: f64, out: &mut [f64]) -> Result<(), SolveError> {
-        self.integrator.interpolate(t, self.x);
-        scatter(self.system.states(), t, self.x, self.values);
+        self.move_to(t);
         if !self.affine_only {
             for kind in [ScheduleKind::Derivatives, ScheduleKind::Crossings] {
                 self.driver.run(
@@ -208,16 +216,37 @@ impl<S: System> CrossingFunctions for StepCrossings<'_, S> {
             }
         }
         self.system.eval_crossings(self.values, out)?;
-        match out.iter().position(|r| r.is_nan()) {
-            None => Ok(()),
-            Some(i) => Err(SolveError::NonFinite {
-                slot: self.system.crossings()[i].relation,
-            }),
-        }
+        not_nan(self.system, out, |_| true)
+    }
+
+    fn evaluate_affine(&mut self, t: f64, out: &mut [f64]) -> Result<(), SolveError> {
+        self.move_to(t);
+        self.system.eval_affine_crossings(self.values, out)?;
+        not_nan(self.system, out, |class| class == CrossingClass::Affine)
     }
 
     fn is_affine(&self, index: usize) -> bool {
-        self.system.crossings()[index].class == saltus_model::CrossingClass::Affine
+        self.system.crossings()[index].class == CrossingClass::Affine
+    }
+
+    fn degree(&self) -> usize {
+        self.integrator.dense_degree()
+    }
+}
+
+fn not_nan<S: System>(
+    system: &S,
+    r: &[f64],
+    counts: impl Fn(CrossingClass) -> bool,
+) -> Result<(), SolveError> {
+    if r.iter().all(|r| !r.is_nan()) {
+        return Ok(());
+    }
+    match (r.iter().zip(system.crossings())).find(|(r, c)| r.is_nan() && counts(c.class)) {
+        None => Ok(()),
+        Some((_, crossing)) => Err(SolveError::NonFinite {
+            slot: crossing.relation,
+        }),
     }
 }
 
@@ -245,7 +274,7 @@ impl Mode {
             affine_only: system
                 .crossings()
                 .iter()
-                .all(|c| c.class == saltus_model::CrossingClass::Affine),
+                .all(|c| c.class == CrossingClass::Affine),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::calendar::Grid;
 use crate::creep::Creep;
 use crate::error::{Phase, RunFailure, SimError};
 use crate::event_step::{EventStep, TimeFlags, event_step};
+use crate::guard::{Inside, beyond};
 use crate::init::{initialise, set_flag};
 use crate::options::{Environment, OptionError, Options};
 use crate::point::{
@@ -24,12 +25,10 @@ use crate::restart::{Settling, motion_change, settle};
 use crate::watch::Watch;
 use saltus_model::{CrossingInfo, Fault, Instance, Site, StepPoint, System, Values};
 use saltus_solve::roots::Change;
-use saltus_solve::scale::{
-    CROSSING_NOISE_REL, DENSE_EVENTS_ULPS, nominal_magnitude, time_resolution,
-};
+use saltus_solve::scale::{DENSE_EVENTS_ULPS, REST_BAND_REL, nominal_magnitude, time_resolution};
 use saltus_solve::{
-    Accuracy, Discontinuity, Guess, Integrator, Isolation, Located, SolveError, StepError,
-    StepLimits, Tolerances, first_crossing,
+    Accuracy, Discontinuity, Guess, Integrator, Isolation, Located, LocationMethod, SolveError,
+    StepError, StepLimits, Tolerances, first_crossing,
 };
 use std::sync::atomic::Ordering;
 
@@ -173,7 +172,7 @@ impl<'a, I: Instance> Run<'a, I> {
         Run {
             tolerances,
             integrator: new_integrator(instance, options, tolerances, &values),
-            isolation: new_isolation(system),
+            isolation: new_isolation(system, options.event_method),
             truth: vec![false; n_crossings],
             watch: Watch::new(options.stop_time - options.start_time, n_crossings),
             grid: Grid::new(options),
@@ -234,7 +233,7 @@ impl<'a, I: Instance> Run<'a, I> {
         let terminate = self.step.terminate.take();
         self.seconds_initialised = self.environment.seconds();
         self.enter_mode_if_changed();
-        self.read_truth();
+        self.read_truth()?;
         self.schedule_time_event()?;
         if terminate.is_some() {
             self.summary.terminated = terminate;
@@ -251,8 +250,13 @@ impl<'a, I: Instance> Run<'a, I> {
 
     fn advance(&mut self) -> Result<State, SimError> {
         self.check_outside()?;
-        if self.cursor >= self.integrator.time() {
-            self.take_step()?;
+        if self.cursor >= self.integrator.time()
+            && let Err(error) = self.take_step()
+        {
+            return match self.beyond_guard(&error)? {
+                Some(located) => Ok(State::AtEvent(Occasion::State { located })),
+                None => Err(error),
+            };
         }
         let end = self.integrator.time();
         let target = end.min(self.next_time_event);
@@ -367,6 +371,66 @@ impl<'a, I: Instance> Run<'a, I> {
         {
             self.recorder.note(&NoteRecord::Creeping(record));
         }
+    }
+
+    /// A step that ends where the model cannot be evaluated further may end at a relation that guards it.
+    fn beyond_guard(&mut self, error: &SimError) -> Result<Option<Located>, SimError> {
+        let SimError::StepTooSmall {
+            step_size,
+            cause: Some(_),
+            ..
+        } = *error
+        else {
+            return Ok(None);
+        };
+        if !self.options.events || self.truth.is_empty() {
+            return Ok(None);
+        }
+        let t = self.integrator.time();
+        self.left_limits(t, Accuracy::Tight)?;
+        let system = self.instance.system(&self.values);
+        system
+            .eval_crossings(&mut self.values, &mut self.r)
+            .map_err(|fault| output_fault(t, fault))?;
+        let dx: Vec<f64> = (system.states().iter())
+            .map(|state| self.values.get(state.derivative))
+            .collect();
+        let inside = Inside {
+            t,
+            x: &self.x,
+            dx: &dx,
+            r: &self.r,
+            step_size,
+        };
+        Ok(beyond(
+            system,
+            &mut self.mode,
+            &self.values,
+            &self.truth,
+            &inside,
+        ))
+    }
+
+    /// Left limits of an event. Where the model cannot be evaluated at the event's time with the relations that held before, they are those of the last
+    /// point inside, with the states of the event.
+    fn event_limits(&mut self, t_left: f64, t: f64) -> Result<(), SimError> {
+        if t <= self.integrator.time() {
+            match self.left_limits(t, Accuracy::Tight) {
+                Err(SimError::Evaluation { error, .. }) if error.recoverable() && t_left < t => {}
+                other => return other,
+            }
+        }
+        self.left_limits(t_left, Accuracy::Tight)?;
+        let states = self.instance.system(&self.values).states();
+        if t <= self.integrator.time() {
+            self.integrator.interpolate(t, &mut self.x);
+        } else {
+            for (x, state) in self.x.iter_mut().zip(states) {
+                *x += (t - t_left) * self.values.get(state.derivative);
+            }
+        }
+        scatter(states, t, &self.x, &mut self.values);
+        Ok(())
     }
 
     fn step_error(&self, error: StepError) -> SimError {
@@ -609,18 +673,19 @@ impl<'a, I: Instance> Run<'a, I> {
     fn event(&mut self, occasion: Occasion) -> Result<State, SimError> {
         self.causes.clear();
         self.far_sides.clear();
-        let (t, kind) = match occasion {
-            Occasion::Time { time } => (time, EventKind::Time),
+        let (t_left, t, kind) = match occasion {
+            Occasion::Time { time } => (time, time, EventKind::Time),
             Occasion::State { located } => {
                 self.causes.extend_from_slice(&located.changed);
                 self.collect_far_sides();
                 self.log_causes();
-                (located.t_right, EventKind::State)
+                (located.t_left, located.t_right, EventKind::State)
             }
             Occasion::Terminal => return self.terminal(),
         };
-        self.past_points(t)?;
-        self.left_limits(t, Accuracy::Tight)?;
+        let is_beyond = t > self.integrator.time();
+        self.past_points(t.min(self.integrator.time()))?;
+        self.event_limits(t_left, t)?;
         self.instance
             .completed_step(&mut self.values, StepPoint::End);
         self.grid.skip_through(t);
@@ -652,7 +717,7 @@ impl<'a, I: Instance> Run<'a, I> {
         self.row(RowKind::AfterEvent);
         self.cursor = t;
 
-        let change = if moved {
+        let change = if moved || is_beyond {
             Some(Discontinuity::Dynamics)
         } else {
             self.motion_change()
@@ -681,8 +746,7 @@ impl<'a, I: Instance> Run<'a, I> {
                 .collect()
         })?;
         self.enter_mode_if_changed();
-        self.read_truth();
-        self.isolation.forget();
+        self.read_truth()?;
         self.schedule_time_event()?;
         if self.step.terminate.is_some() {
             self.summary.terminated = self.step.terminate.take();
@@ -784,7 +848,10 @@ impl<'a, I: Instance> Run<'a, I> {
         self.absorb_integrator_statistics();
         self.integrator =
             new_integrator(self.instance, self.options, self.tolerances, &self.values);
-        self.isolation = new_isolation(self.instance.system(&self.values));
+        self.isolation = new_isolation(
+            self.instance.system(&self.values),
+            self.options.event_method,
+        );
         self.evaluations_seen = 0;
         self.truth = vec![false; n_crossings];
         self.watch.reset_crossings(n_crossings);
@@ -792,11 +859,24 @@ impl<'a, I: Instance> Run<'a, I> {
         self.r = vec![0.0; n_crossings];
     }
 
-    fn read_truth(&mut self) {
+    /// What relations hold from here on, and which of their functions rest at zero.
+    fn read_truth(&mut self) -> Result<(), SimError> {
         let system = self.instance.system(&self.values);
         for (truth, crossing) in self.truth.iter_mut().zip(system.crossings()) {
             *truth = self.values.get(crossing.relation) != 0.0;
         }
+        if !self.truth.is_empty() {
+            let time = self.values.time();
+            system
+                .eval_crossings(&mut self.values, &mut self.r)
+                .map_err(|fault| SimError::Evaluation {
+                    time,
+                    phase: Phase::Event,
+                    error: SolveError::Fault(fault),
+                })?;
+            self.isolation.restart(&self.r);
+        }
+        Ok(())
     }
 
     fn schedule_time_event(&mut self) -> Result<(), SimError> {
@@ -891,7 +971,7 @@ impl<'a, I: Instance> Run<'a, I> {
             time,
             kind,
             method: if kind == EventKind::State {
-                "chandrupatla"
+                self.isolation.method().as_str()
             } else {
                 "calendar"
             },
@@ -963,11 +1043,11 @@ impl<'a, I: Instance> Run<'a, I> {
     }
 }
 
-/// Work space for the crossing functions of a mode, with the magnitudes below which their signs are round-off.
-fn new_isolation<S: System>(system: &S) -> Isolation {
-    let mut isolation = Isolation::new(system.crossings().len());
-    for (noise, crossing) in isolation.noise.iter_mut().zip(system.crossings()) {
-        *noise = CROSSING_NOISE_REL * nominal_magnitude(crossing.nominal);
+/// Work space for the crossing functions of a mode, with the magnitudes below which they rest after an event.
+fn new_isolation<S: System>(system: &S, method: LocationMethod) -> Isolation {
+    let mut isolation = Isolation::new(system.crossings().len()).with_method(method);
+    for (band, crossing) in isolation.band.iter_mut().zip(system.crossings()) {
+        *band = REST_BAND_REL * nominal_magnitude(crossing.nominal);
     }
     isolation
 }

@@ -33,5 +33,7 @@ pub use integrator::{
 };
 pub use one_step::Discontinuity;
 pub use radau::Radau;
-pub use roots::{CrossingFunctions, Isolation, Located, SignRule, Touch, first_crossing};
+pub use roots::{
+    CrossingFunctions, Isolation, Located, LocationMethod, SignRule, Touch, first_crossing,
+};
 pub use scale::Tolerances;

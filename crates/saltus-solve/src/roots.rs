@@ -3,37 +3,39 @@
 //! Comes in: crossing functions r_i(t) along the interpolant, the truth values that hold, an interval. Goes out: the earliest
 //! change, located to neighbouring floats with the time on the far side, or none, and touches of zero that change nothing.
 //!
-//! Isolation. Five equidistant values of r_i determine a polynomial of degree 4, which is r_i itself where it is affine in the states
-//! (interpolants have degree 4 and 3). In Bernstein form its coefficients bound it: no coefficient on the other side means no
-//! root, one change of side among the coefficients means exactly one (variation diminishing property; Farin, Curves and
-//! Surfaces for CAGD, 5). Otherwise the interval is halved, earlier half first. For functions that are not affine the fourth
-//! difference widens the hull: where five values do not resolve the function, the interval is halved as well. Functions far
-//! from zero compared with their variation over three points need no more than these.
+//! ```text
+//! affine functions      values at d + 1 nodes of the interpolant of degree d → Bernstein coefficients → first sign change, no
+//!                       evaluation of the model                                                    (roots/affine.rs)
+//! general functions     values and rates at both ends, checked between; five values and their polynomial with an error estimate
+//!                       where these are near zero; halving where it does not decide                                                   (roots/general.rs)
+//! all that may change   one bracket in which each of them changes once → location by a bracketing method → functions that
+//!                       change at the same instant are gathered
+//! ```
 //!
-//! Location. Chandrupatla's method (Advances in Engineering Software 28, 1997): inverse quadratic interpolation where three points
-//! allow it, bisection otherwise, on the function whose secant crosses first; the bracket is for "some relation has changed".
+//! Promise: no root of an affine function on the interpolant is missed, however close two of them are, down to round-off. For general functions the
+//! same holds as far as a polynomial of degree 4 through five points, checked at a sixth, resolves them.
+//!
+//! Location has no band (DESIGN 5.2). A function that was zero but for round-off when the last event ended *rests*: it is
+//! followed as it is on the side that its relation holds, but its change counts only when it leaves the band of round-off (DESIGN 5.3,
+//! [`Isolation::restart`]). From its first value outside the band on it is like all others.
+
+mod affine;
+mod bernstein;
+mod general;
+pub mod location;
 
 use crate::error::SolveError;
-use crate::scale::{DENSE_EVENTS_ULPS, EPS, TOUCH_ULPS, time_resolution};
+use crate::scale::{DENSE_EVENTS_ULPS, EPS, time_resolution};
+use bernstein::{Basis, Walk};
+pub use location::LocationMethod;
+use location::Locator;
 
-/// Halvings of a step; below, a dip that is still not resolved counts as a touch.
-const DEPTH_MAX: u32 = 32;
-/// Evaluations spent on subdividing one step; beyond, what is still not resolved is decided at the ends of its intervals.
-const EVALUATIONS_MAX: u64 = 4096;
-/// Points, each half as far from the left end as the one before, at which a bracket whose left end is round-off is probed for a
-/// better one.
-const LEFT_POINTS: u32 = 14;
-/// Evaluations of one location. Bisection alone needs at most 53 on a bracket of one exponent.
-const LOCATION_MAX: u32 = 200;
-/// A function whose smallest of three values exceeds this multiple of their range has no root between them, unless it is a
-/// polynomial (then five values decide, which cost nothing).
-const FAR_FACTOR: f64 = 5.0;
-/// Part of the fourth difference by which a function that is not affine may leave its polynomial's hull.
-const HULL_MARGIN: f64 = 0.1;
 /// Changes within this many units of time resolution are one event.
 const GATHER_ULPS: f64 = 4.0;
-/// Round-off of the Bernstein coefficients relative to the values they are made of.
-const COEFFICIENT_NOISE: f64 = 32.0;
+/// Points, each half as far from the start as the one before, at which a function that rested is looked for outside its band.
+const LEFT_POINTS: u32 = 14;
+/// Changes of the function that leads a location.
+const LEADERS_MAX: u32 = 256;
 
 /// Crossing functions along one step.
 pub trait CrossingFunctions {
@@ -42,8 +44,16 @@ pub trait CrossingFunctions {
     /// Values of all functions at `t`.
     fn evaluate(&mut self, t: f64, out: &mut [f64]) -> Result<(), SolveError>;
 
-    /// Affine in the states: a polynomial over the step.
+    /// Values of the affine functions at `t`, from the interpolant alone; what is written for others has no meaning.
+    fn evaluate_affine(&mut self, t: f64, out: &mut [f64]) -> Result<(), SolveError> {
+        self.evaluate(t, out)
+    }
+
+    /// Affine in states and time: a polynomial over the step.
     fn is_affine(&self, index: usize) -> bool;
+
+    /// Degree of the interpolant.
+    fn degree(&self) -> usize;
 }
 
 /// On which side of zero a relation holds.
@@ -88,19 +98,39 @@ pub struct Touch {
     pub value: f64,
 }
 
-/// Work space, kept between steps.
+/// A function that changes once between two times.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    index: usize,
+    left: f64,
+    right: f64,
+}
+
+/// Work space, kept between steps: after the first ones nothing is allocated where nothing changes.
 #[derive(Debug, Default)]
 pub struct Isolation {
+    method: LocationMethod,
+    affine: Vec<usize>,
+    general: Vec<usize>,
+    classified: bool,
+    basis: Option<Basis>,
+    walk: Walk,
+    /// Values at the nodes of the affine functions' basis.
+    samples: Vec<Vec<f64>>,
     pool: Vec<Vec<f64>>,
-    /// Largest |r_i| over the interval searched last.
+    candidates: Vec<Candidate>,
+    /// Largest |r_i| seen over the interval searched last.
     pub scale: Vec<f64>,
     /// Values at the end of the interval searched last.
     end: Vec<f64>,
     end_time: Option<f64>,
-    /// Below this magnitude the sign of function i is round-off; zero: never.
-    pub noise: Vec<f64>,
-    /// Functions being located: their values count as they are, however small.
-    exact: Vec<bool>,
+    /// Rates of general functions at a time.
+    rates: Vec<f64>,
+    rates_time: Option<f64>,
+    /// Below this magnitude function i is round-off when an event ends; zero: never.
+    pub band: Vec<f64>,
+    /// The band of functions that rest, zero for all others.
+    rest: Vec<f64>,
     pub touches: Vec<Touch>,
     pub evaluations: u64,
 }
@@ -110,15 +140,34 @@ impl Isolation {
         Isolation {
             scale: vec![0.0; n_functions],
             end: vec![0.0; n_functions],
-            noise: vec![0.0; n_functions],
-            exact: vec![false; n_functions],
+            rates: vec![0.0; n_functions],
+            band: vec![0.0; n_functions],
+            rest: vec![0.0; n_functions],
             ..Isolation::default()
         }
     }
 
-    /// The values at the end of the last interval no longer hold (an event happened).
+    pub fn with_method(mut self, method: LocationMethod) -> Isolation {
+        self.method = method;
+        self
+    }
+
+    pub fn method(&self) -> LocationMethod {
+        self.method
+    }
+
+    /// The values at the end of the last interval no longer hold.
     pub fn forget(&mut self) {
         self.end_time = None;
+        self.rates_time = None;
+    }
+
+    /// An event has ended with these values: functions within their band rest.
+    pub fn restart(&mut self, r: &[f64]) {
+        self.forget();
+        for ((rest, band), r) in self.rest.iter_mut().zip(&self.band).zip(r) {
+            *rest = if r.abs() <= *band { *band } else { 0.0 };
+        }
     }
 
     /// Values of all functions at the end of the interval searched last.
@@ -126,7 +175,21 @@ impl Isolation {
         &self.end
     }
 
-    fn take(&mut self, n: usize) -> Vec<f64> {
+    fn classify(&mut self, functions: &dyn CrossingFunctions) {
+        if !self.classified {
+            let n = functions.n_functions();
+            self.affine = (0..n).filter(|&i| functions.is_affine(i)).collect();
+            self.general = (0..n).filter(|&i| !functions.is_affine(i)).collect();
+            self.classified = true;
+        }
+        let degree = functions.degree();
+        if self.basis.as_ref().is_none_or(|b| b.degree != degree) {
+            self.basis = Some(Basis::new(degree));
+        }
+    }
+
+    fn take(&mut self) -> Vec<f64> {
+        let n = self.end.len();
         self.pool.pop().unwrap_or_else(|| vec![0.0; n])
     }
 
@@ -136,305 +199,183 @@ impl Isolation {
 }
 
 /// The earliest change of a relation in (t_a, t_b], if there is one. `truth[i]` is what relation i holds at `t_a`.
-pub fn first_crossing<F: CrossingFunctions>(
-    functions: &mut F,
+pub fn first_crossing(
+    functions: &mut dyn CrossingFunctions,
     isolation: &mut Isolation,
     rules: &[SignRule],
     truth: &[bool],
     t_a: f64,
     t_b: f64,
 ) -> Result<Option<Located>, SolveError> {
-    let n = functions.n_functions();
     isolation.touches.clear();
-    if n == 0 || t_b <= t_a {
+    if functions.n_functions() == 0 || t_b <= t_a {
         return Ok(None);
     }
+    isolation.classify(functions);
     let mut search = Search {
         functions,
         isolation,
         rules,
         truth,
-        n,
         start: t_a,
         width: t_b - t_a,
-        evaluations_end: 0,
     };
-    search.evaluations_end = search.isolation.evaluations + EVALUATIONS_MAX;
-    let a = if search.isolation.end_time == Some(t_a) {
-        let mut a = search.isolation.take(n);
-        a.copy_from_slice(&search.isolation.end);
-        a
-    } else {
-        search.at(t_a)?
-    };
-    let t_m = t_a + 0.5 * (t_b - t_a);
-    let m = search.at(t_m)?;
-    let b = search.at(t_b)?;
-    let a = search.without_false_start(a, &m, &b);
-    if search.any_changed(&a) {
-        // The relation does not fit its function although no event is due: one has to happen at once, but time must advance.
-        let t_right = (t_a + time_resolution(t_a, t_b - t_a)).min(t_b);
-        let right = search.at(t_right)?;
-        let mut located = search.located(t_a, &a, t_right, &right);
-        if located.changed.is_empty() {
-            located = search.located(t_a, &a, t_right, &a);
-        }
-        search.isolation.end_time = None;
-        for buffer in [a, m, b, right] {
-            search.isolation.put(buffer);
-        }
-        return Ok(Some(located));
-    }
-    for i in 0..n {
-        search.isolation.scale[i] = a[i].abs().max(m[i].abs()).max(b[i].abs());
-    }
-    let found = search.earliest(
-        Triple {
-            t: [t_a, t_m, t_b],
-            r: [&a, &m, &b],
-        },
-        0,
-    )?;
-    search.isolation.end.copy_from_slice(&b);
-    search.isolation.end_time = Some(t_b);
-    for buffer in [a, m, b] {
-        search.isolation.put(buffer);
-    }
-    Ok(found)
+    let a = search.start_values(t_a)?;
+    let result = search.run(&a, t_a, t_b);
+    search.isolation.put(a);
+    result
 }
 
-/// An interval with values at its ends and its middle.
-#[derive(Clone, Copy)]
-struct Triple<'a> {
-    t: [f64; 3],
-    r: [&'a [f64]; 3],
+/// What has to be evaluated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Scope {
+    Affine,
+    All,
 }
 
-struct Search<'a, F> {
-    functions: &'a mut F,
+struct Search<'a> {
+    functions: &'a mut dyn CrossingFunctions,
     isolation: &'a mut Isolation,
     rules: &'a [SignRule],
     truth: &'a [bool],
-    n: usize,
     start: f64,
     width: f64,
-    /// The count of evaluations at which subdivision ends.
-    evaluations_end: u64,
 }
 
-/// What the coefficients say about one interval.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    None,
-    /// One root each for the functions that differ at the ends.
-    Simple,
-    Unclear,
-}
-
-impl<F: CrossingFunctions> Search<'_, F> {
-    fn at(&mut self, t: f64) -> Result<Vec<f64>, SolveError> {
-        let mut out = self.isolation.take(self.n);
-        self.isolation.evaluations += 1;
-        self.functions.evaluate(t, &mut out)?;
-        for (i, r) in out.iter_mut().enumerate() {
-            if r.abs() <= self.isolation.noise[i] && !self.isolation.exact[i] {
-                *r = self.held(i, *r);
-            }
-        }
-        Ok(out)
-    }
-
-    /// The value of a function that is round-off, with the sign that its relation holds.
-    fn held(&self, i: usize, r: f64) -> f64 {
-        if self.isolation.noise[i] == 0.0 || !self.changed(i, r) {
-            r
-        } else if r == 0.0 {
-            if self.rules[i].rising == self.truth[i] {
-                f64::MIN_POSITIVE
-            } else {
-                -f64::MIN_POSITIVE
-            }
+impl Search<'_> {
+    fn start_values(&mut self, t_a: f64) -> Result<Vec<f64>, SolveError> {
+        if self.isolation.end_time == Some(t_a) {
+            let mut a = self.isolation.take();
+            a.copy_from_slice(&self.isolation.end);
+            Ok(a)
         } else {
-            -r
+            self.at(t_a, self.scope_all())
         }
     }
 
-    /// The values at the start of the interval. One that is round-off has been given the side that its relation holds; if the function
-    /// is on the other side right after, it changes at once.
-    fn without_false_start(&self, mut a: Vec<f64>, m: &[f64], b: &[f64]) -> Vec<f64> {
-        for i in 0..self.n {
-            if a[i].abs() <= self.isolation.noise[i]
-                && !(self.changed(i, m[i]) && self.changed(i, b[i]))
-            {
-                a[i] = self.held(i, a[i]);
+    fn run(&mut self, a: &[f64], t_a: f64, t_b: f64) -> Result<Option<Located>, SolveError> {
+        if (0..a.len()).any(|i| self.changed(i, a[i])) {
+            // The relation does not fit its function although no event is due: one has to happen at once, but time must advance.
+            let t_right = (t_a + time_resolution(t_a, t_b - t_a)).min(t_b);
+            let right = self.at(t_right, self.scope_all())?;
+            let mut located = self.located(t_a, a, t_right, &right);
+            if located.changed.is_empty() {
+                located = self.located(t_a, a, t_right, a);
             }
+            self.isolation.put(right);
+            self.isolation.end_time = None;
+            return Ok(Some(located));
         }
-        a
-    }
-
-    fn changed(&self, i: usize, r: f64) -> bool {
-        self.rules[i].holds(r) != self.truth[i]
-    }
-
-    fn any_changed(&self, r: &[f64]) -> bool {
-        (0..self.n).any(|i| self.changed(i, r[i]))
-    }
-
-    fn earliest(
-        &mut self,
-        interval: Triple<'_>,
-        depth: u32,
-    ) -> Result<Option<Located>, SolveError> {
-        let [t_a, t_m, t_b] = interval.t;
-        let [a, m, b] = interval.r;
-        if self.all_far(interval) {
-            return Ok(None);
+        for (scale, a) in self.isolation.scale.iter_mut().zip(a) {
+            *scale = a.abs();
         }
-        if t_m <= t_a || t_m >= t_b {
-            return if self.any_changed(b) {
-                Ok(Some(self.located(t_a, a, t_b, b)))
-            } else {
-                Ok(None)
-            };
+        self.isolation.candidates.clear();
+        let mut b = self.isolation.take();
+        let found = self.search(a, &mut b, t_a, t_b);
+        if let Ok(None) = found {
+            self.isolation.end.copy_from_slice(&b);
+            self.isolation.end_time = Some(t_b);
+            self.end_rests();
+        } else {
+            self.isolation.end_time = None;
         }
-        let t_1 = t_a + 0.5 * (t_m - t_a);
-        let t_3 = t_m + 0.5 * (t_b - t_m);
-        let q1 = self.at(t_1)?;
-        let q3 = self.at(t_3)?;
-        let verdict = self.judge([a, &q1, m, &q3, b]);
-        if verdict == Verdict::None {
-            self.note_touches(interval, [&q1, &q3]);
-        }
-        let found = match verdict {
-            Verdict::None => Ok(None),
-            Verdict::Simple => self.locate(t_a, a, t_b, b).map(Some),
-            Verdict::Unclear
-                if depth >= DEPTH_MAX
-                    || self.isolation.evaluations > self.evaluations_end
-                    || t_b - t_a <= 8.0 * time_resolution(t_b, self.width) =>
-            {
-                if self.any_changed(b) {
-                    self.locate(t_a, a, t_b, b).map(Some)
-                } else {
-                    self.note_touches(interval, [&q1, &q3]);
-                    Ok(None)
-                }
-            }
-            Verdict::Unclear => {
-                let left = Triple {
-                    t: [t_a, t_1, t_m],
-                    r: [a, &q1, m],
-                };
-                match self.earliest(left, depth + 1) {
-                    Ok(None) if self.any_changed(m) => self.locate(t_a, a, t_m, m).map(Some),
-                    Ok(None) => self.earliest(
-                        Triple {
-                            t: [t_m, t_3, t_b],
-                            r: [m, &q3, b],
-                        },
-                        depth + 1,
-                    ),
-                    other => other,
-                }
-            }
-        };
-        self.isolation.put(q1);
-        self.isolation.put(q3);
+        self.isolation.put(b);
         found
     }
 
-    fn all_far(&self, interval: Triple<'_>) -> bool {
-        let [a, m, b] = interval.r;
-        (0..self.n).all(|i| {
-            let low = a[i].min(m[i]).min(b[i]);
-            let high = a[i].max(m[i]).max(b[i]);
-            let changed = [a[i], m[i], b[i]].into_iter().any(|r| self.changed(i, r));
-            let far = !self.functions.is_affine(i)
-                && low * high > 0.0
-                && low.abs().min(high.abs()) > FAR_FACTOR * (high - low);
-            !changed && (low == high || far)
-        })
-    }
-
-    fn judge(&self, r: [&[f64]; 5]) -> Verdict {
-        let mut verdict = Verdict::None;
-        for i in 0..self.n {
-            let f = r.map(|values| values[i]);
-            let coefficients = bernstein(f);
-            let size = f.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-            if size <= self.isolation.noise[i] {
-                continue;
-            }
-            let fourth = (f[0] - 4.0 * f[1] + 6.0 * f[2] - 4.0 * f[3] + f[4]).abs();
-            let margin = if self.functions.is_affine(i) {
-                0.0
-            } else {
-                HULL_MARGIN * fourth
-            };
-            let noise = COEFFICIENT_NOISE * EPS * size;
-            let inner = coefficients[1..4].iter().chain(&f[1..4]);
-            if self.changed(i, f[4]) {
-                let mut changes = 0;
-                let mut side = self.changed(i, f[0]);
-                for c in coefficients {
-                    let other = self.changed(i, c);
-                    changes += u32::from(other != side);
-                    side = other;
-                }
-                let resolved = margin <= (f[4] - f[0]).abs();
-                if changes > 1 || !resolved {
-                    return Verdict::Unclear;
-                }
-                verdict = Verdict::Simple;
-            } else {
-                // The side on which the relation stays as it is.
-                let sign = if self.rules[i].rising == self.truth[i] {
-                    1.0
-                } else {
-                    -1.0
-                };
-                let touches = inner.clone().any(|c| sign * c < -noise);
-                let near = margin > 0.0 && coefficients.iter().any(|c| sign * c < margin);
-                if touches || near && margin > TOUCH_ULPS * EPS * self.isolation.scale[i] {
-                    return Verdict::Unclear;
-                }
+    /// Affine functions first: where one of them guards the domain of the model, the model is not evaluated beyond its change.
+    fn search(
+        &mut self,
+        a: &[f64],
+        b: &mut [f64],
+        t_a: f64,
+        t_b: f64,
+    ) -> Result<Option<Located>, SolveError> {
+        let mut limit = t_b;
+        let mut first = None;
+        if !self.isolation.affine.is_empty() {
+            self.evaluate(t_b, Scope::Affine, b)?;
+            self.affine(a, b, t_a, t_b)?;
+            if !self.isolation.candidates.is_empty() {
+                let bracket = self.locate(a, t_a, t_b, Scope::Affine)?;
+                limit = bracket.left;
+                first = Some(bracket);
+                self.isolation.candidates.clear();
             }
         }
-        verdict
+        if !self.isolation.general.is_empty() && limit > t_a {
+            self.evaluate(limit, Scope::All, b)?;
+            self.general(a, b, t_a, limit)?;
+            if !self.isolation.candidates.is_empty() {
+                if let Some(bracket) = first {
+                    self.isolation.put(bracket.f_left);
+                    self.isolation.put(bracket.f_right);
+                }
+                let bracket = self.locate(a, t_a, t_b, Scope::All)?;
+                return self.gather(bracket, Scope::All, t_b).map(Some);
+            }
+        }
+        match first {
+            Some(bracket) => self.gather(bracket, Scope::Affine, t_b).map(Some),
+            None => Ok(None),
+        }
     }
 
-    /// Functions that come to zero inside the interval, within the round-off of a value of their size over the step.
-    fn note_touches(&mut self, interval: Triple<'_>, quarters: [&[f64]; 2]) {
-        let [t_a, t_m, t_b] = interval.t;
-        let [a, m, b] = interval.r;
-        for i in 0..self.n {
-            let band =
-                (COEFFICIENT_NOISE * EPS * self.isolation.scale[i]).max(self.isolation.noise[i]);
-            let inner = bernstein([a[i], quarters[0][i], m[i], quarters[1][i], b[i]]);
-            let nearest = inner[1..4]
-                .iter()
-                .chain([&m[i]])
-                .fold(f64::INFINITY, |m: f64, v| m.min(v.abs()));
-            let constant =
-                a[i] == m[i] && m[i] == b[i] || self.isolation.scale[i] <= self.isolation.noise[i];
-            let known =
-                |touch: &Touch| touch.index == i && (touch.t - t_m).abs() <= 1e-3 * self.width;
-            if nearest <= band
-                && !constant
-                && t_b > t_a
-                && !self.isolation.touches.iter().any(known)
-            {
-                self.isolation.touches.push(Touch {
-                    t: t_m,
-                    index: i,
-                    value: m[i],
-                });
+    /// Functions outside their band at the end of the interval no longer rest.
+    fn end_rests(&mut self) {
+        let isolation = &mut *self.isolation;
+        for (rest, r) in isolation.rest.iter_mut().zip(&isolation.end) {
+            if r.abs() > *rest {
+                *rest = 0.0;
             }
+        }
+    }
+
+    /// The least that gives all functions.
+    fn scope_all(&self) -> Scope {
+        if self.isolation.general.is_empty() {
+            Scope::Affine
+        } else {
+            Scope::All
+        }
+    }
+
+    fn at(&mut self, t: f64, scope: Scope) -> Result<Vec<f64>, SolveError> {
+        let mut out = self.isolation.take();
+        self.evaluate(t, scope, &mut out)?;
+        Ok(out)
+    }
+
+    fn evaluate(&mut self, t: f64, scope: Scope, out: &mut [f64]) -> Result<(), SolveError> {
+        self.isolation.evaluations += 1;
+        match scope {
+            Scope::Affine => self.functions.evaluate_affine(t, out),
+            Scope::All => self.functions.evaluate(t, out),
+        }
+    }
+
+    /// Above zero on the side on which the relation stays as it is, shifted by the band of a function that rests.
+    #[inline]
+    fn level(&self, i: usize, r: f64) -> f64 {
+        let near = if self.rules[i].rising == self.truth[i] {
+            r
+        } else {
+            -r
+        };
+        near + self.isolation.rest[i]
+    }
+
+    #[inline]
+    fn changed(&self, i: usize, r: f64) -> bool {
+        if self.isolation.rest[i] > 0.0 {
+            self.level(i, r) < 0.0
+        } else {
+            self.rules[i].holds(r) != self.truth[i]
         }
     }
 
     fn located(&self, t_left: f64, left: &[f64], t_right: f64, right: &[f64]) -> Located {
-        let changed = (0..self.n)
+        let changed = (0..left.len())
             .filter(|&i| self.changed(i, right[i]))
             .map(|index| Change {
                 index,
@@ -449,156 +390,231 @@ impl<F: CrossingFunctions> Search<'_, F> {
         }
     }
 
-    /// Shrinks the bracket to neighbouring floats. No relation has changed at `t_a`, one has at `t_b`.
-    fn locate(&mut self, t_a: f64, a: &[f64], t_b: f64, b: &[f64]) -> Result<Located, SolveError> {
-        let changed: Vec<usize> = (0..self.n).filter(|&i| self.changed(i, b[i])).collect();
-        // A function that is round-off at the left end would be found to cross there again: begin where it is not.
-        let is_noise = |search: &Self, r: &[f64]| {
-            (changed.iter()).any(|&i| r[i].abs() <= search.isolation.noise[i])
+    /// Shrinks the bracket of the candidates to neighbouring floats: to the left of the result none of them has changed, to the
+    /// right one has.
+    fn locate(
+        &mut self,
+        a: &[f64],
+        t_a: f64,
+        t_b: f64,
+        scope: Scope,
+    ) -> Result<Bracket, SolveError> {
+        let mut candidates = std::mem::take(&mut self.isolation.candidates);
+        let t_right = candidates.iter().fold(t_b, |t, c| t.min(c.right));
+        candidates.retain(|c| c.left < t_right);
+        let t_left = candidates.iter().fold(t_right, |t, c| t.min(c.left));
+        let mut bracket = Bracket {
+            left: t_left,
+            right: t_right,
+            f_left: self.at(t_left, scope)?,
+            f_right: self.at(t_right, scope)?,
         };
-        let (mut t_left, mut left) = (t_a, a.to_vec());
-        let mut width = t_b - t_a;
+        if (candidates.iter()).any(|c| self.changed(c.index, bracket.f_left[c.index])) {
+            // Round-off has taken the polynomial's side and the function's apart: nothing has changed at the start.
+            bracket.left = t_a;
+            bracket.f_left.copy_from_slice(a);
+        }
+        let resting = |c: &Candidate| self.isolation.rest[c.index] > 0.0;
+        if candidates.iter().any(resting) {
+            self.leave_band(&mut bracket, &candidates, scope, a, t_a)?;
+        }
+        self.shrink(&mut bracket, &candidates, scope)?;
+        self.isolation.candidates = candidates;
+        Ok(bracket)
+    }
+
+    /// A function that rested is located like all others if it was seen outside its band on its relation's side before, or if its
+    /// sign changes once between the start and the bracket's end; else it is round-off, and is located where it leaves the band.
+    fn leave_band(
+        &mut self,
+        bracket: &mut Bracket,
+        candidates: &[Candidate],
+        scope: Scope,
+        a: &[f64],
+        t_a: f64,
+    ) -> Result<(), SolveError> {
+        let mut f = self.isolation.take();
+        let mut held = self.isolation.take();
+        let mut t_held = None;
+        let mut width = bracket.right - t_a;
+        let mut is_plain = candidates.iter().all(|c| self.is_held(c.index, a));
         for _ in 0..LEFT_POINTS {
-            if !is_noise(self, &left) {
+            width *= 0.5;
+            let t = t_a + width;
+            self.evaluate(t, scope, &mut f)?;
+            let all_held = candidates.iter().all(|c| self.is_held(c.index, &f));
+            let outside = |c: &Candidate| f[c.index].abs() > self.isolation.rest[c.index];
+            if all_held && (t_held.is_none() || candidates.iter().all(outside)) {
+                t_held = Some(t);
+                held.copy_from_slice(&f);
+            }
+            if all_held && candidates.iter().all(outside) {
+                is_plain = true;
                 break;
             }
-            width *= 0.5;
-            let r = self.at(t_a + width)?;
-            if !self.any_changed(&r) && !is_noise(self, &r) {
-                t_left = t_a + width;
-                left.copy_from_slice(&r);
+            is_plain &= all_held || t_held.is_none();
+        }
+        if is_plain {
+            bracket.left = t_held.unwrap_or(t_a);
+            bracket
+                .f_left
+                .copy_from_slice(if t_held.is_some() { &held } else { a });
+            for c in candidates {
+                self.isolation.rest[c.index] = 0.0;
             }
-            self.isolation.put(r);
         }
-        for &i in &changed {
-            self.isolation.exact[i] = true;
+        self.isolation.put(f);
+        self.isolation.put(held);
+        Ok(())
+    }
+
+    /// The relation still holds what it held, without any band.
+    fn is_held(&self, i: usize, r: &[f64]) -> bool {
+        self.rules[i].holds(r[i]) == self.truth[i]
+    }
+
+    /// One location after the other, each led by one function: the leader changes when another one is found to change before.
+    fn shrink(
+        &mut self,
+        bracket: &mut Bracket,
+        candidates: &[Candidate],
+        scope: Scope,
+    ) -> Result<(), SolveError> {
+        let mut f = self.isolation.take();
+        for _ in 0..LEADERS_MAX {
+            let Some(leader) = self.leading(bracket, candidates) else {
+                break;
+            };
+            let resolution = EPS * EPS * self.width;
+            let mut locator = Locator::new(
+                self.isolation.method,
+                (bracket.left, self.level(leader, bracket.f_left[leader])),
+                (bracket.right, self.level(leader, bracket.f_right[leader])),
+                resolution,
+            );
+            let mut overtaken = false;
+            while let Some(t) = locator.propose() {
+                self.evaluate(t, scope, &mut f)?;
+                let leader_changed = self.changed(leader, f[leader]);
+                let is_right = leader_changed
+                    || (candidates.iter()).any(|c| self.changed(c.index, f[c.index]));
+                if is_right {
+                    bracket.right = t;
+                    bracket.f_right.copy_from_slice(&f);
+                } else {
+                    bracket.left = t;
+                    bracket.f_left.copy_from_slice(&f);
+                }
+                overtaken = is_right && !leader_changed;
+                if overtaken {
+                    break;
+                }
+                locator.update(t, self.level(leader, f[leader]), is_right);
+            }
+            if !overtaken {
+                break;
+            }
         }
-        let located = self.locate_exact(t_left, &left, t_b, b);
-        self.isolation.exact.fill(false);
+        self.isolation.put(f);
+        Ok(())
+    }
+
+    /// Of the functions that have changed at the right end, the one whose secant crosses zero first.
+    fn leading(&self, bracket: &Bracket, candidates: &[Candidate]) -> Option<usize> {
+        let crossing = |i: usize| {
+            let (left, right) = (bracket.f_left[i], bracket.f_right[i]);
+            left / (left - right)
+        };
+        candidates
+            .iter()
+            .map(|c| c.index)
+            .filter(|&i| self.changed(i, bracket.f_right[i]))
+            .min_by(|&i, &j| crossing(i).total_cmp(&crossing(j)))
+    }
+
+    /// The located event with all functions that change at its instant, or within a few units of time resolution where
+    /// events are not that dense anyway. Where the model cannot be evaluated on the far side, the functions that were located.
+    fn gather(&mut self, bracket: Bracket, scope: Scope, t_b: f64) -> Result<Located, SolveError> {
+        let located = self.gather_all(&bracket, scope, t_b);
+        let located = match located {
+            Err(error) if error.recoverable() => {
+                let mut located = self.located(
+                    bracket.left,
+                    &bracket.f_left,
+                    bracket.right,
+                    &bracket.f_right,
+                );
+                let affine = &self.isolation.affine;
+                located
+                    .changed
+                    .retain(|c| scope == Scope::All || affine.binary_search(&c.index).is_ok());
+                Ok(located)
+            }
+            other => other,
+        };
+        self.isolation.put(bracket.f_left);
+        self.isolation.put(bracket.f_right);
         located
     }
 
-    fn locate_exact(
+    fn gather_all(
         &mut self,
-        t_a: f64,
-        a: &[f64],
+        bracket: &Bracket,
+        scope: Scope,
         t_b: f64,
-        b: &[f64],
     ) -> Result<Located, SolveError> {
-        let n = self.n;
-        // x1 is the newest point, x2 the end on the other side, x3 the point before.
-        let (mut x1, mut x2, mut x3) = (t_b, t_a, t_a);
-        let mut f1 = self.isolation.take(n);
-        let mut f2 = self.isolation.take(n);
-        let mut f3 = self.isolation.take(n);
-        f1.copy_from_slice(b);
-        f2.copy_from_slice(a);
-        f3.copy_from_slice(a);
-        let mut newest_is_right = true;
-        for iteration in 0..LOCATION_MAX {
-            let (left, right) = if newest_is_right { (x2, x1) } else { (x1, x2) };
-            let resolution = 0.5 * time_resolution(right, EPS * self.width);
-            let middle = left + 0.5 * (right - left);
-            if right - left <= resolution || middle <= left || middle >= right {
-                break;
-            }
-            let i = self.leading(if newest_is_right {
-                (&f2, &f1)
-            } else {
-                (&f1, &f2)
-            });
-            let share = if iteration == 0 {
-                f1[i] / (f1[i] - f2[i])
-            } else {
-                share_of_bracket([x1, x2, x3], [f1[i], f2[i], f3[i]])
-            };
-            let margin = (resolution / (right - left)).min(0.5);
-            let share = if share.is_finite() {
-                share.clamp(margin, 1.0 - margin)
-            } else {
-                0.5
-            };
-            let mut x = x1 + share * (x2 - x1);
-            if x <= left || x >= right {
-                x = middle;
-            }
-            let f = self.at(x)?;
-            let is_right = self.any_changed(&f);
-            if is_right == newest_is_right {
-                x3 = x1;
-                f3.copy_from_slice(&f1);
-            } else {
-                x3 = x2;
-                f3.copy_from_slice(&f2);
-                x2 = x1;
-                f2.copy_from_slice(&f1);
-            }
-            x1 = x;
-            f1.copy_from_slice(&f);
-            self.isolation.put(f);
-            newest_is_right = is_right;
-        }
-        let (left, f_left, right, f_right) = match newest_is_right {
-            true => (x2, &f2, x1, &f1),
-            false => (x1, &f1, x2, &f2),
+        let (left, right) = (bracket.left, bracket.right);
+        let all = self.scope_all();
+        let (f_left, f_right);
+        let mut located = if scope == all {
+            f_left = None;
+            self.located(left, &bracket.f_left, right, &bracket.f_right)
+        } else {
+            let mut near = self.isolation.take();
+            self.evaluate(left, all, &mut near)?;
+            f_right = self.at(right, all)?;
+            let located = self.located(left, &near, right, &f_right);
+            self.isolation.put(f_right);
+            f_left = Some(near);
+            located
         };
-        let mut located = self.located(left, f_left, right, f_right);
-        let later = right + GATHER_ULPS * time_resolution(right, EPS * self.width);
-        let alone =
-            right - self.start > DENSE_EVENTS_ULPS * time_resolution(right, EPS * self.width);
-        if self.n > 1 && alone && later < t_b {
-            let f = self.at(later)?;
-            let stay = located
-                .changed
-                .iter()
-                .all(|change| self.changed(change.index, f[change.index]));
-            let together = self.located(left, f_left, later, &f);
+        let near = f_left.as_ref().unwrap_or(&bracket.f_left);
+        let resolution = time_resolution(right, EPS * self.width);
+        let later = right + GATHER_ULPS * resolution;
+        let alone = right - self.start > DENSE_EVENTS_ULPS * resolution;
+        if near.len() > 1 && alone && later < t_b {
+            let f = self.at(later, all)?;
+            let stay = (located.changed.iter()).all(|c| self.changed(c.index, f[c.index]));
+            let together = self.located(left, near, later, &f);
             if stay && together.changed.len() > located.changed.len() {
                 located = together;
             }
             self.isolation.put(f);
         }
-        for buffer in [f1, f2, f3] {
+        if let Some(buffer) = f_left {
             self.isolation.put(buffer);
         }
         Ok(located)
     }
 
-    /// Of the functions that have changed at the right end, the one whose secant crosses zero first.
-    fn leading(&self, (left, right): (&[f64], &[f64])) -> usize {
-        let crossing = |i: usize| left[i] / (left[i] - right[i]);
-        (0..self.n)
-            .filter(|&i| self.changed(i, right[i]))
-            .min_by(|&i, &j| crossing(i).total_cmp(&crossing(j)))
-            .expect("a bracket has a changed relation at its right end")
+    /// Logs a touch, once for each function and place.
+    fn note_touch(&mut self, t: f64, index: usize, value: f64) {
+        let known = |touch: &Touch| {
+            touch.index == index && (touch.t - t).abs() <= TOUCH_SAME_REL * self.width
+        };
+        if !self.isolation.touches.iter().any(known) {
+            self.isolation.touches.push(Touch { t, index, value });
+        }
     }
 }
 
-/// Chandrupatla's next point as a share of the way from x1 to x2.
-fn share_of_bracket(x: [f64; 3], f: [f64; 3]) -> f64 {
-    let xi = (x[0] - x[1]) / (x[2] - x[1]);
-    let phi = (f[0] - f[1]) / (f[2] - f[1]);
-    if phi * phi < xi && (1.0 - phi) * (1.0 - phi) < 1.0 - xi {
-        f[0] / (f[1] - f[0]) * (f[2] / (f[1] - f[2]))
-            + (x[2] - x[0]) / (x[1] - x[0]) * (f[0] / (f[2] - f[0])) * (f[1] / (f[2] - f[1]))
-    } else {
-        0.5
-    }
-}
+/// Touches of one function closer than this part of the interval are one.
+const TOUCH_SAME_REL: f64 = 1e-3;
 
-/// Bernstein coefficients of the polynomial of degree 4 through five equidistant values.
-fn bernstein(f: [f64; 5]) -> [f64; 5] {
-    let g1 = 256.0 * f[1] - 81.0 * f[0] - f[4];
-    let g2 = 16.0 * f[2] - f[0] - f[4];
-    let g3 = 256.0 * f[3] - f[0] - 81.0 * f[4];
-    let b2 = (30.0 * g2 - g1 - g3) / 72.0;
-    let difference = (g1 - g3) / 96.0;
-    let sum = (g2 - 6.0 * b2) / 4.0;
-    [
-        f[0],
-        0.5 * (sum + difference),
-        b2,
-        0.5 * (sum - difference),
-        f[4],
-    ]
+/// Times with the values of all functions that are evaluated at them.
+struct Bracket {
+    left: f64,
+    right: f64,
+    f_left: Vec<f64>,
+    f_right: Vec<f64>,
 }

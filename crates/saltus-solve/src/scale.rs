@@ -37,9 +37,9 @@ pub const TOUCH_ULPS: f64 = 4.0;
 /// the block: a linear solve with conductances from 1e-5 to 1e5 loses ten digits.
 pub const RELATION_BAND_REL: f64 = 1e-9;
 
-/// A crossing function that stays below this fraction of its nominal value over a whole step is zero but for round-off there, and
-/// its sign says nothing.
-pub const CROSSING_NOISE_REL: f64 = 1e-12;
+/// A crossing function that is below this fraction of its nominal value when an event ends is zero but for round-off, and rests until
+/// it is not.
+pub const REST_BAND_REL: f64 = 1e-12;
 
 /// Steps below this many units of time resolution are not taken.
 pub const STEP_ULPS: f64 = 16.0;

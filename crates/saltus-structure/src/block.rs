@@ -102,12 +102,12 @@ pub(crate) fn build_block(
     // Degrees in the iteration unknowns, through the inner assignments.
     let mut degrees: FxHashMap<VarId, u8> = unknowns.iter().map(|&v| (v, 1)).collect();
     for assignment in &inner {
-        let of_value = degree(&work.flat.ir, assignment.value, &degrees);
+        let of_value = degree(&work.flat.ir, assignment.value, &degrees, 0);
         degrees.insert(assignment.var, of_value);
     }
     let linear = residuals
         .iter()
-        .all(|r| degree(&work.flat.ir, r.0, &degrees) <= 1);
+        .all(|r| degree(&work.flat.ir, r.0, &degrees, 0) <= 1);
     Ok(Block {
         unknowns,
         inner,
@@ -246,13 +246,14 @@ fn preference(work: &Work, var: VarId) -> i32 {
     i32::from(variable.start.is_some()) + i32::from(variable.nominal.is_some())
 }
 
-/// Degree of an expression, given that of its variables (0 if not listed): 0, 1, or 2 for anything not linear.
-pub(crate) fn degree(ir: &Ir, e: ExprId, vars: &FxHashMap<VarId, u8>) -> u8 {
+/// Degree of an expression, given that of its variables (0 if not listed) and of time: 0, 1, or 2 for anything not linear.
+pub(crate) fn degree(ir: &Ir, e: ExprId, vars: &FxHashMap<VarId, u8>, time: u8) -> u8 {
     let mut degrees: FxHashMap<ExprId, u8> = FxHashMap::default();
     for id in ir.reachable(&[e]) {
         let of = |e: ExprId| degrees.get(&e).copied().unwrap_or(0);
         let degree = match ir.expr(id) {
             Expr::Var(v) => vars.get(v).copied().unwrap_or(0),
+            Expr::Time => time,
             Expr::VarArray(first) => {
                 let n = ir.leaf_count(ir.type_id(id)).unwrap_or(0) as u32;
                 if (0..n).any(|k| vars.get(&VarId(first.0 + k)).is_some_and(|&d| d > 0)) {
@@ -280,7 +281,7 @@ pub(crate) fn degree(ir: &Ir, e: ExprId, vars: &FxHashMap<VarId, u8>) -> u8 {
             }
             Expr::Builtin(Builtin::Pre, _) => 0,
             Expr::Builtin(Builtin::Delay, args) => {
-                if [args[2], args[3]].iter().any(|&a| of(a) > 0) {
+                if time > 0 || [args[2], args[3]].iter().any(|&a| of(a) > 0) {
                     2
                 } else {
                     0

@@ -207,7 +207,7 @@ pub(crate) fn classify_crossings(
             continue;
         }
         let affine = changing.iter().all(|v| states.contains(v))
-            && degree(ir, crossing.function, &degrees) <= 1;
+            && degree(ir, crossing.function, &degrees, 1) <= 1;
         crossing.class = if affine {
             CrossingClass::Affine
         } else {

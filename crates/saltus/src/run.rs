@@ -9,8 +9,8 @@ use saltus_results::{
     Blocks, EventCounts, EventRecord, ResultTable, Seconds, Selection, Statistics,
 };
 use saltus_sim::{
-    CreepRecord, Environment, NoteRecord, Options, OutputGrid, RowKind, RunStatistics, RunSummary,
-    SolverName, StepRecord,
+    CreepRecord, Environment, LocationMethod, NoteRecord, Options, OutputGrid, RowKind,
+    RunStatistics, RunSummary, SolverName, StepRecord,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
 use std::sync::Arc;
@@ -158,6 +158,19 @@ impl<'m, M: Model> Experiment<'m, M> {
             )));
         };
         self.options.solver = solver;
+        Ok(self)
+    }
+
+    /// How events are located: `chandrupatla`, `itp`, `brent` and others.
+    pub fn event_method(mut self, name: &str) -> Result<Self, Error> {
+        let Some(method) = LocationMethod::from_name(name) else {
+            let known: Vec<&str> = LocationMethod::ALL.iter().map(|m| m.as_str()).collect();
+            return Err(Error::Usage(format!(
+                "there is no event method `{name}`; known are {}",
+                known.join(", ")
+            )));
+        };
+        self.options.event_method = method;
         Ok(self)
     }
 

@@ -1,6 +1,7 @@
 //! All integration tests of the crate, one binary.
 
 mod common;
+mod crossings;
 mod event_step;
 mod failures;
 mod initial;

@@ -1,0 +1,335 @@
+//! Crossing functions that are zero where a run (re)starts, that come in crowds, or that mean nothing; and reference cases with several
+//! kinds of events.
+
+use crate::common::{Memory, assert_times, options, run, try_run};
+use saltus_model::Slot;
+use saltus_model::ode::{Crossing, OdeProblem};
+use saltus_sim::{EventKind, LocationMethod, Options, OutputGrid, SimError, SolverName};
+use saltus_testkit::problems::restitution_ball;
+use std::f64::consts::PI;
+
+const N: usize = 5;
+const SOURCE: f64 = 10.0;
+
+/// A source charges a chain of capacitors through resistive diodes, v1 → v2 → … → v5; from t = 2 on it is off. At t = 0 all
+/// voltages are zero, and at t = 1 all are set to 3 V: each time every crossing function is exactly zero and leaves zero
+/// at once. `always` : the diodes conduct all the time.
+fn chain(always: bool, t_end: f64) -> Memory {
+    let conducts = move |holds: f64| if always { 1.0 } else { holds };
+    let names: Vec<String> = (1..=N).map(|k| format!("v{k}")).collect();
+    let states: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 0.0)).collect();
+    let relations: Vec<Crossing> = (1..N)
+        .map(|k| Crossing::above(&format!("v{k} > v{}", k + 1)).affine())
+        .collect();
+    let model = OdeProblem::new("DiodeChain", &states, move |at, dx| {
+        let mut inflow = (at.d[0] - at.x[0]) / 1.0;
+        for (k, dx) in dx.iter_mut().enumerate() {
+            let out = match at.holds.get(k) {
+                Some(holds) => conducts(*holds) * (at.x[k] - at.x[k + 1]) / 0.1,
+                None => 0.0,
+            };
+            *dx = (inflow - out) / 0.1;
+            inflow = out;
+        }
+    })
+    .discrete(&[("source", SOURCE)])
+    .crossings(&relations, |at, r| {
+        for (k, r) in r.iter_mut().enumerate() {
+            *r = at.x[k] - at.x[k + 1];
+        }
+    })
+    .sample(1.0, 1.0)
+    .on_event(|jump| {
+        if jump.ticked() && jump.t == 1.0 {
+            jump.x.fill(3.0);
+        }
+        if jump.ticked() && jump.t == 2.0 {
+            jump.d[0] = 0.0;
+        }
+    })
+    .build();
+    run(&model, &options(t_end, 1e-10, SolverName::Dopri5)).1
+}
+
+#[test]
+fn a_diode_chain_that_starts_at_zero_charges_to_its_end() {
+    // While the source is on, no diode ever blocks: the chain is the linear circuit.
+    for (t_end, always) in [(0.999, true), (1.999, true)] {
+        let (found, expected) = (chain(false, t_end), chain(always, t_end));
+        for k in 0..N {
+            let slot = Slot(1 + k as u32);
+            let (found, expected) = (found.last(slot), expected.last(slot));
+            assert!(
+                (found - expected).abs() < 1e-8,
+                "v{}: {found} {expected}",
+                k + 1
+            );
+            assert!(found > 3.5, "the last capacitor is charged: {found}");
+        }
+    }
+    // Source off: the first capacitor falls below the second at once, the charge of the others stays.
+    let (before, after) = (chain(false, 1.999), chain(false, 4.0));
+    let charge = |memory: &Memory| (2..=N as u32).map(|k| memory.last(Slot(k))).sum::<f64>();
+    assert!(after.last(Slot(1)) < 0.1 * before.last(Slot(1)));
+    assert!(
+        (charge(&after) - charge(&before)).abs() < 0.1,
+        "nothing flows back"
+    );
+}
+
+#[test]
+fn thyristor_extinguishes_at_the_reference_time() {
+    // L i' + R i = sin(w t), fired at 30 degrees of 50/3 Hz; extinction at 240.0839217575144 degrees for L/R = 15 ms.
+    let w = 2.0 * PI * 50.0 / 3.0;
+    for solver in [SolverName::Dopri5, SolverName::Radau] {
+        let model = OdeProblem::new("Thyristor", &[("i", 0.0)], move |at, dx| {
+            dx[0] = at.d[0] * ((w * at.t).sin() - at.x[0]) / 0.015;
+        })
+        .discrete(&[("on", 0.0)])
+        .crossings(&[Crossing::below("i < 0").affine().observed()], |at, r| {
+            r[0] = at.x[0]
+        })
+        .sample(0.005, 0.06)
+        .on_event(|jump| {
+            if jump.ticked() {
+                jump.d[0] = 1.0;
+            }
+            if jump.became_true(0) {
+                jump.d[0] = 0.0;
+                jump.x[0] = 0.0;
+            }
+        })
+        .build();
+        let (_, memory) = run(&model, &options(0.06, 1e-13, solver));
+        assert_times(
+            &memory.times(EventKind::State)[..1],
+            &[0.040_013_986_959_585_73],
+            1e-12,
+        );
+    }
+}
+
+#[test]
+fn filament_pendulum_leaves_and_returns_once() {
+    // Truth case 2: at take-off r - L has a triple root, which is no event.
+    let (m, g, c) = (0.75, 9.80665, 0.95);
+    for solver in [SolverName::Dopri5, SolverName::Radau] {
+        let states = [
+            ("phi", 2.016_508_639_423_532_2),
+            ("omega", 8.0),
+            ("x", 0.0),
+            ("y", 0.0),
+            ("vx", 0.0),
+            ("vy", 0.0),
+        ];
+        let model = OdeProblem::new("Filament", &states, move |at, dx| {
+            let [phi, omega, _, _, vx, vy] = *at.x.first_chunk().expect("six states");
+            dx.fill(0.0);
+            if at.d[0] == 0.0 {
+                dx[0] = omega;
+                dx[1] = (m * g * phi.sin() - 0.97 * omega) / 0.75;
+            } else {
+                dx[2] = vx;
+                dx[3] = vy;
+                dx[4] = -c * vx / m;
+                dx[5] = -g - c * vy / m;
+            }
+        })
+        .discrete(&[("free", 0.0)])
+        .crossings(
+            &[
+                Crossing::below("tension < 0").observed(),
+                Crossing::above("r > L").observed(),
+            ],
+            move |at, r| {
+                let [phi, omega, x, y, ..] = *at.x.first_chunk::<6>().expect("six states");
+                let pendulum = at.d[0] == 0.0;
+                r[0] = if pendulum {
+                    -m * g * phi.cos() + m * omega * omega
+                } else {
+                    1.0
+                };
+                r[1] = if pendulum { -1.0 } else { x * x + y * y - 1.0 };
+            },
+        )
+        .on_event(|jump| {
+            let [phi, omega, x, y, vx, vy] = *jump.x.first_chunk::<6>().expect("six states");
+            if jump.became_true(0) {
+                jump.d[0] = 1.0;
+                jump.x[2..6].copy_from_slice(&[
+                    phi.sin(),
+                    phi.cos(),
+                    omega * phi.cos(),
+                    -omega * phi.sin(),
+                ]);
+            } else if jump.became_true(1) {
+                jump.d[0] = 0.0;
+                jump.x[0] = PI + (x / y).atan();
+                jump.x[1] = (y * vx - x * vy) / (x * x + y * y);
+            }
+        })
+        .build();
+        let (_, memory) = run(&model, &options(3.0, 1e-13, solver));
+        let expected = [0.560_021_628_505_124_6, 1.226_505_521_082_002];
+        let switches: Vec<f64> = memory
+            .events
+            .iter()
+            .filter(|event| event.changed.iter().any(|c| c.slot == Slot(13)))
+            .map(|event| event.time)
+            .collect();
+        assert_times(&switches, &expected, 1e-9);
+        assert!((memory.last(Slot(1)) - 3.494_910_479_769_896).abs() < 1e-8);
+    }
+}
+
+#[test]
+fn dry_friction_reverses_at_multiples_of_pi() {
+    // Truth case 11 d up to the point where it sticks.
+    let model = OdeProblem::new("DryFriction", &[("x", 3.0), ("v", 0.0)], |at, dx| {
+        dx[0] = at.x[1];
+        dx[1] = -at.x[0] - 0.4 * (2.0 * at.holds[0] - 1.0);
+    })
+    .crossings(&[Crossing::above("v > 0").affine()], |at, r| r[0] = at.x[1])
+    .build();
+    for solver in [SolverName::Dopri5, SolverName::Radau] {
+        let (_, memory) = run(&model, &options(12.0, 1e-13, solver));
+        assert_times(
+            &memory.times(EventKind::State),
+            &[PI, 2.0 * PI, 3.0 * PI],
+            1e-11,
+        );
+    }
+}
+
+#[test]
+fn an_amplitude_a_millionth_above_the_limit_crosses_twice() {
+    // Truth case 12 a, perturbed.
+    let model = OdeProblem::new("Perturbed", &[("x", 0.0), ("v", 1.0 + 1e-6)], |at, dx| {
+        dx[0] = at.x[1];
+        dx[1] = -at.x[0];
+    })
+    .crossings(&[Crossing::above("x > 1").affine().observed()], |at, r| {
+        r[0] = at.x[0] - 1.0
+    })
+    .build();
+    for solver in [SolverName::Dopri5, SolverName::Radau] {
+        let (_, memory) = run(&model, &options(3.0, 1e-13, solver));
+        assert_times(
+            &memory.times(EventKind::State),
+            &[1.569_382_113_821_778_8, 1.572_210_539_768_014_4],
+            // The slope is 1.4e-3: an error of the interpolant counts 700 times.
+            1e-6,
+        );
+    }
+}
+
+#[test]
+fn functions_at_zero_at_the_start_take_the_side_of_the_motion() {
+    for (v, expected) in [(-1.0, 1.0), (1.0, 0.0)] {
+        let model = OdeProblem::new("Start", &[("x", 0.0)], move |_, dx| dx[0] = v)
+            .crossings(&[Crossing::below("x < 0").affine()], |at, r| r[0] = at.x[0])
+            .build();
+        let (_, memory) = run(&model, &options(1.0, 1e-8, SolverName::Dopri5));
+        assert_eq!(memory.last(Slot(3)), expected);
+        assert!(memory.times(EventKind::State).iter().all(|t| *t < 1e-15));
+    }
+}
+
+#[test]
+fn a_function_that_is_zero_all_the_time_makes_no_event() {
+    let model = OdeProblem::new("Zero", &[("x", 1.0)], |at, dx| dx[0] = -at.x[0])
+        .crossings(
+            &[
+                Crossing::above("0 > 0").affine(),
+                Crossing::above("x*0 > 0"),
+                Crossing::above("0 >= 0").or_equal().affine(),
+            ],
+            |at, r| {
+                r.fill(0.0);
+                r[1] = at.x[0] * 0.0;
+            },
+        )
+        .build();
+    let (summary, _) = run(&model, &options(5.0, 1e-6, SolverName::Dopri5));
+    assert_eq!(summary.statistics.events_state, 0);
+}
+
+#[test]
+fn ten_thousand_relations_change_in_one_event() {
+    let n = 10_000;
+    let relations = vec![Crossing::above("x > 0.5").affine().observed(); n];
+    let model = OdeProblem::new("Crowd", &[("x", 0.0)], |_, dx| dx[0] = 1.0)
+        .crossings(&relations, |at, r| r.fill(at.x[0] - 0.5))
+        .build();
+    let (summary, memory) = run(&model, &options(1.0, 1e-6, SolverName::Dopri5));
+    assert_eq!(summary.statistics.events_state, 1);
+    assert_times(&memory.times(EventKind::State), &[0.5], 1e-15);
+}
+
+#[test]
+fn a_function_of_noise_ends_with_an_error_or_is_passed() {
+    let hash = |x: f64| {
+        let bits = x.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 11) as f64
+            / (1u64 << 53) as f64
+            - 0.5
+    };
+    let model = OdeProblem::new("Noise", &[("x", 1.0)], |at, dx| dx[0] = -at.x[0])
+        .crossings(&[Crossing::above("noise > 0").observed()], move |at, r| {
+            r[0] = hash(at.x[0])
+        })
+        .build();
+    let (result, memory) = try_run(&model, &options(1.0, 1e-6, SolverName::Dopri5));
+    match result.expect_err("events without end").error {
+        SimError::Accumulation { relations, .. } => assert_eq!(relations[0].0, Slot(3)),
+        SimError::Zeno { relation, .. } => assert_eq!(relation, Slot(3)),
+        other => panic!("{other:?}"),
+    }
+    assert!(!memory.rows.is_empty(), "what was computed stays");
+}
+
+#[test]
+fn every_location_method_finds_the_same_bounces() {
+    let reference = run(
+        &restitution_ball(),
+        &options(4.0, 1e-10, SolverName::Dopri5),
+    )
+    .1;
+    for method in LocationMethod::ALL {
+        let options = Options {
+            event_method: method,
+            output: OutputGrid::Intervals(1),
+            ..options(4.0, 1e-10, SolverName::Dopri5)
+        };
+        let (_, memory) = run(&restitution_ball(), &options);
+        assert_times(
+            &memory.times(EventKind::State),
+            &reference.times(EventKind::State),
+            1e-14,
+        );
+        assert_eq!(memory.events[1].method, method.as_str());
+    }
+}
+
+#[test]
+fn a_relation_that_guards_a_square_root_is_met_from_inside() {
+    // Torricelli: h' = -sqrt(h) for h > 0, empty at t = 2; NaN beyond while the relation holds.
+    let model = OdeProblem::new("Tank", &[("h", 1.0)], |at, dx| {
+        dx[0] = if at.holds[0] > 0.0 {
+            -at.x[0].sqrt()
+        } else {
+            0.0
+        };
+    })
+    .crossings(&[Crossing::above("h > 0").affine()], |at, r| r[0] = at.x[0])
+    .build();
+    for solver in [SolverName::Dopri5, SolverName::Radau] {
+        let (_, memory) = run(&model, &options(3.0, 1e-8, solver));
+        assert_times(&memory.times(EventKind::State), &[2.0], 1e-4);
+        assert!(
+            memory.last(Slot(1)).abs() < 1e-12,
+            "{}",
+            memory.last(Slot(1))
+        );
+    }
+}
