@@ -23,9 +23,13 @@ use crate::record::{
 };
 use crate::restart::{Settling, motion_change, settle};
 use crate::watch::Watch;
-use saltus_model::{CrossingInfo, Fault, Instance, Site, StepPoint, System, Values};
+use saltus_model::{
+    CrossingInfo, Fault, Instance, ScheduleKind, Section, Site, Slot, StepPoint, System, Values,
+};
 use saltus_solve::roots::Change;
-use saltus_solve::scale::{DENSE_EVENTS_ULPS, REST_BAND_REL, nominal_magnitude, time_resolution};
+use saltus_solve::scale::{
+    DENSE_EVENTS_ULPS, RELATION_BAND_REL, REST_BAND_REL, nominal_magnitude, time_resolution,
+};
 use saltus_solve::{
     Accuracy, Discontinuity, Guess, Integrator, Isolation, Located, LocationMethod, SolveError,
     StepError, StepLimits, Tolerances, first_crossing,
@@ -128,6 +132,7 @@ struct Run<'a, I: Instance> {
     settling: Settling,
     integrator: Integrator,
     isolation: Isolation,
+    mixed: Vec<MixedGroup>,
     /// What each relation holds between events.
     truth: Vec<bool>,
     watch: Watch,
@@ -172,6 +177,7 @@ impl<'a, I: Instance> Run<'a, I> {
         Run {
             tolerances,
             integrator: new_integrator(instance, options, tolerances, &values),
+            mixed: mixed_groups(system),
             isolation: new_isolation(system, options.event_method),
             truth: vec![false; n_crossings],
             watch: Watch::new(options.stop_time - options.start_time, n_crossings),
@@ -848,6 +854,7 @@ impl<'a, I: Instance> Run<'a, I> {
         self.absorb_integrator_statistics();
         self.integrator =
             new_integrator(self.instance, self.options, self.tolerances, &self.values);
+        self.mixed = mixed_groups(self.instance.system(&self.values));
         self.isolation = new_isolation(
             self.instance.system(&self.values),
             self.options.event_method,
@@ -875,6 +882,13 @@ impl<'a, I: Instance> Run<'a, I> {
                     error: SolveError::Fault(fault),
                 })?;
             self.isolation.restart(&self.r);
+            for group in &self.mixed {
+                let size = group.size(&self.values);
+                for &i in &group.crossings {
+                    let band = RELATION_BAND_REL * size;
+                    self.isolation.restart_within(i, self.r[i], band);
+                }
+            }
         }
         Ok(())
     }
@@ -995,7 +1009,7 @@ impl<'a, I: Instance> Run<'a, I> {
             None => Ok(()),
             Some(&i) => Err(SimError::NonFinite {
                 time: self.values.time(),
-                slot: saltus_model::Slot(i as u32),
+                slot: Slot(i as u32),
             }),
         }
     }
@@ -1041,6 +1055,38 @@ impl<'a, I: Instance> Run<'a, I> {
         statistics.seconds_simulate = elapsed(self.environment, self.seconds_initialised);
         self.summary
     }
+}
+
+/// The crossing functions whose relations one mixed block determines.
+struct MixedGroup {
+    crossings: Vec<usize>,
+    /// What the block determines.
+    quantities: Vec<Slot>,
+}
+
+impl MixedGroup {
+    /// The largest quantity of the block.
+    fn size(&self, values: &Values) -> f64 {
+        let sizes = self.quantities.iter().map(|&slot| values.get(slot).abs());
+        sizes.fold(0.0, f64::max)
+    }
+}
+
+fn mixed_groups<S: System>(system: &S) -> Vec<MixedGroup> {
+    let sections = system.schedule(ScheduleKind::Event).iter();
+    let blocks = sections.filter_map(|section| match section {
+        Section::Mixed(block) => Some(system.block(*block)),
+        Section::Explicit(_) | Section::Linear(_) | Section::Nonlinear(_) => None,
+    });
+    blocks
+        .map(|block| MixedGroup {
+            crossings: (0..system.crossings().len())
+                .filter(|&i| block.discrete.contains(&system.crossings()[i].relation))
+                .collect(),
+            quantities: block.determines.clone(),
+        })
+        .filter(|group| !group.crossings.is_empty())
+        .collect()
 }
 
 /// Work space for the crossing functions of a mode, with the magnitudes below which they rest after an event.

@@ -170,6 +170,13 @@ impl Isolation {
         }
     }
 
+    /// The same for one function with a wider band, after [`Isolation::restart`].
+    pub fn restart_within(&mut self, index: usize, r: f64, band: f64) {
+        if r.abs() <= band {
+            self.rest[index] = self.rest[index].max(band);
+        }
+    }
+
     /// Values of all functions at the end of the interval searched last.
     pub fn end_values(&self) -> &[f64] {
         &self.end
