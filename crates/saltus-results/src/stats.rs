@@ -13,7 +13,11 @@ pub struct Statistics {
     pub crossing_functions: usize,
     pub blocks: Blocks,
     pub modes_structured: usize,
+    /// Method in use at the end.
     pub solver: String,
+    /// All methods used, in the order of their first use.
+    #[serde(default)]
+    pub methods: Vec<MethodSteps>,
     pub steps: u64,
     pub steps_rejected: u64,
     pub rhs_evaluations: u64,
@@ -45,6 +49,13 @@ pub struct Blocks {
     pub linear: usize,
     pub nonlinear: usize,
     pub largest: usize,
+}
+
+/// Accepted steps of one integration method.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct MethodSteps {
+    pub name: String,
+    pub steps: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

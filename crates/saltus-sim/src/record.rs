@@ -1,7 +1,7 @@
 //! What a run hands out: rows, events, notes, statistics.
 
 use saltus_model::{Site, Slot, Values};
-use saltus_solve::BlockNote;
+use saltus_solve::{BlockNote, SolverName};
 
 /// Receives a run as it is computed. Both sides of an event are rows of equal time.
 pub trait Recorder {
@@ -159,6 +159,8 @@ pub struct RunStatistics {
     pub modes_structured: u64,
     /// Method in use at the end.
     pub solver: &'static str,
+    /// Methods used and the steps of each, in the order of their first use.
+    pub methods: Vec<(SolverName, u64)>,
     pub steps: u64,
     pub steps_rejected: u64,
     pub rhs_evaluations: u64,

@@ -335,6 +335,7 @@ impl<'a, I: Instance> Run<'a, I> {
 
     fn take_step(&mut self) -> Result<(), SimError> {
         let limits = self.limits();
+        let keeps_past = self.instance.keeps_past();
         let system = self.instance.system(&self.values);
         let relations = match self.options.events {
             true => Relations::Held,
@@ -350,11 +351,27 @@ impl<'a, I: Instance> Run<'a, I> {
             relations,
         };
         let rejected_before = self.integrator.statistics().steps_rejected;
-        let result = self.integrator.step(&mut problem, limits);
+        // Without crossing functions and delays only a row inside the step needs its interpolant.
+        let result = if self.truth.is_empty() && !keeps_past {
+            let result = self.integrator.step_bare(&mut problem, limits);
+            let end = self.integrator.time();
+            result.and_then(|()| match self.grid.peek() {
+                Some(row) if row < end => self
+                    .integrator
+                    .complete_interpolant(&mut problem)
+                    .map_err(|error| StepError::Fatal {
+                        time: end,
+                        error: Box::new(error),
+                    }),
+                Some(_) | None => Ok(()),
+            })
+        } else {
+            self.integrator.step(&mut problem, limits)
+        };
         if result.is_ok() {
             self.record_step(rejected_before);
         }
-        if !self.stiff_noted && self.integrator.statistics().stiff_switches > 0 {
+        if !self.stiff_noted && self.integrator.stiff_switches() > 0 {
             self.stiff_noted = true;
             self.recorder.note(&NoteRecord::Stiff {
                 time: self.integrator.time_old(),
@@ -1033,6 +1050,12 @@ impl<'a, I: Instance> Run<'a, I> {
         statistics.rhs_evaluations += from.rhs_evaluations;
         statistics.jacobians += from.jacobians;
         statistics.factorizations += from.factorizations;
+        for (name, steps) in self.integrator.methods_used() {
+            match statistics.methods.iter_mut().find(|m| m.0 == name) {
+                Some(known) => known.1 += steps,
+                None => statistics.methods.push((name, steps)),
+            }
+        }
     }
 
     fn finish_summary(mut self) -> RunSummary {

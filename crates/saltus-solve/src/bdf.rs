@@ -17,7 +17,9 @@
 //! The interpolant over the step is the polynomial through x_{n+1}, …, x_{n+1-k}: it is continuous from step to step. F_x and F_x'
 //! are evaluated at the predicted point and kept apart: a new α costs a factorisation, not a Jacobian.
 
-use crate::control::{ATTEMPTS_MAX, SHRINK_ON_FAULT, initial_step_size, step_size_min, trial_step};
+use crate::control::{
+    ATTEMPTS_MAX, SHRINK_ON_FAULT, all_finite, initial_step_size, step_size_min, trial_step,
+};
 use crate::error::SolveError;
 use crate::integrator::{IntegratorStatistics, Problem, StepError, StepLimits};
 use crate::jacobian::{IterationMatrix, Jacobian};
@@ -482,6 +484,7 @@ impl Bdf {
             }
             self.statistics.rhs_evaluations += 1;
             problem.residual(t_new, &self.trial, &self.trial_dx, &mut self.residual)?;
+            all_finite(&self.residual)?;
             self.matrix.solve(&mut self.residual);
             for (e, delta) in self.correction.iter_mut().zip(&mut self.residual) {
                 *delta *= scale;
@@ -705,6 +708,17 @@ impl Bdf {
     /// The derivative of the polynomial at the current point.
     pub fn derivative(&self) -> &[f64] {
         &self.dx
+    }
+
+    /// The next [`Bdf::begin`] starts from this size instead of none.
+    pub fn expect_step_size(&mut self, step_size: f64) {
+        self.step_size_next = step_size;
+        self.started = true;
+    }
+
+    /// Not known: a multistep method is not left for an explicit one.
+    pub(crate) fn lipschitz(&self) -> f64 {
+        f64::INFINITY
     }
 
     pub fn step_size_next(&self) -> f64 {

@@ -14,6 +14,10 @@ pub(crate) const STRETCH: f64 = 1.1;
 pub(crate) const SHRINK_ON_FAULT: f64 = 0.25;
 /// Attempts at one step; every one is smaller, so the smallest step size is reached long before.
 pub(crate) const ATTEMPTS_MAX: u32 = 400;
+/// h^q ‖x'‖ of the first step in units of the tolerance: the source's value at the start, and one at restarts, where the last step size
+/// bounds it as well (0.01 makes an orbit with 300 restarts 10 to 25 % dearer, and neither has a step rejected).
+const START_SHARE: f64 = 0.01;
+const RESTART_SHARE: f64 = 1.0;
 /// On restart the second derivative is estimated over this part of the last step size.
 const RESTART_PROBE: f64 = 0.01;
 
@@ -112,14 +116,22 @@ pub(crate) fn trial_step(t: f64, wanted: f64, limits: StepLimits) -> (f64, bool)
     }
 }
 
+/// An error that names the first state whose value, derivative or residual is NaN or infinite.
+pub(crate) fn all_finite(v: &[f64]) -> Result<(), SolveError> {
+    match v.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(state) => Err(SolveError::NonFiniteDerivative { state }),
+    }
+}
+
 /// Smallest step size at `t`.
 pub(crate) fn step_size_min(t: f64) -> f64 {
     STEP_ULPS * time_resolution(t, 0.0)
 }
 
-/// Initial step size, at most the last one after a discontinuity (Hairer, Nørsett, Wanner, Solving ODEs I, II.4): from the sizes of the state, its derivative and the second
-/// derivative of an Euler step, for a method of order `order`. Fixed numbers of the source are taken relative to the span.
-/// `euler` and `dx1` are work space.
+/// Initial step size, at most the last one after a discontinuity (Hairer, Nørsett, Wanner, Solving ODEs I, II.4): from the sizes of
+/// the state, its derivative and the second derivative of an Euler step, for a method whose error estimate is O(h^`order`). Fixed numbers
+/// of the source are taken relative to the span. Costs one evaluation. `euler` and `dx1` are work space.
 #[expect(
     clippy::too_many_arguments,
     reason = "one formula, called from two places with their work space"
@@ -136,6 +148,8 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
     euler: &mut [f64],
     dx1: &mut [f64],
 ) -> Result<f64, SolveError> {
+    all_finite(x)?;
+    all_finite(dx)?;
     let span = (limits.time_end - t).min(limits.step_size_max);
     let d0 = rms(x, weights);
     let d1 = rms(dx, weights);
@@ -167,7 +181,11 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
     let h1 = if largest * span <= 1e-15 {
         (1e-6 * span).max(h0 * 1e-3)
     } else {
-        (0.01 / largest).powf(1.0 / order)
+        let share = match step_size_last {
+            Some(_) => RESTART_SHARE,
+            None => START_SHARE,
+        };
+        (share / largest).powf(1.0 / order)
     };
     let h = match step_size_last {
         Some(last) => last.min(h1),

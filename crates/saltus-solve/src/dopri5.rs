@@ -56,8 +56,9 @@ const D: [f64; 7] = [
     69997945.0 / 29380423.0,
 ];
 
-/// Boundary of the stability region on the negative real axis, as the source uses it.
-const STABILITY_BOUNDARY: f64 = 3.25;
+/// Size of h·λ from which stability limits the step: three quarters of the boundary on the negative real axis that the source uses, because the
+/// controller holds the step a little inside it.
+const STABILITY_BOUNDARY: f64 = 0.75 * 3.25;
 
 /// The integrator.
 pub type Dopri5 = OneStep<Dopri5Method>;
@@ -89,6 +90,10 @@ impl OneStepMethod for Dopri5Method {
             dense: vec![[0.0; 4]; n],
             stiffness: StiffnessDetector::default(),
         }
+    }
+
+    fn take_over(&mut self) {
+        self.stiffness = StiffnessDetector::default();
     }
 
     fn attempt<P: Problem + ?Sized>(
@@ -161,5 +166,35 @@ impl OneStepMethod for Dopri5Method {
 impl Dopri5 {
     pub(crate) fn is_stiff(&self) -> bool {
         self.method.stiffness.is_stiff()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order_conditions::{assert_order, square};
+
+    #[test]
+    fn order_conditions_of_the_pair_and_of_the_interpolant() {
+        let a = square(&[&[], &A2, &A3, &A4, &A5, &A6, &B]);
+        let mut b = B.to_vec();
+        b.push(0.0);
+        assert_order(&a, &b, 1.0, 5);
+        let embedded: Vec<f64> = b.iter().zip(E).map(|(b, e)| b - e).collect();
+        assert_order(&a, &embedded, 1.0, 4);
+        for theta in [0.2, 0.5, 0.9f64] {
+            // The weights are what the interpolant makes of unit derivatives.
+            let weights: Vec<f64> = (0..7)
+                .map(|s| {
+                    let unit = |i: usize| f64::from(u8::from(i == s));
+                    let difference = b[s];
+                    let spline = unit(0) - difference;
+                    let third = difference - unit(6) - spline;
+                    let theta1 = 1.0 - theta;
+                    theta * (difference + theta1 * (spline + theta * (third + theta1 * D[s])))
+                })
+                .collect();
+            assert_order(&a, &weights, theta, 4);
+        }
     }
 }

@@ -15,7 +15,7 @@
 //! without it the stage order 2 of fast components, whose own error is damped, decides the step size (Robertson at 1e-8: 1810 steps against
 //! 526, both with an error of 4e-9).
 
-use crate::control::{Control, Law};
+use crate::control::{Control, Law, all_finite};
 use crate::error::SolveError;
 use crate::explicit::dot;
 use crate::implicit::{Matrices, Monitor, Verdict};
@@ -187,7 +187,7 @@ impl OneStepMethod for EsdirkMethod {
             stage: zeros(),
             stage_dx: zeros(),
             r: zeros(),
-            matrices: Matrices::new(CONTRACTION_KEEP),
+            matrices: Matrices::new(n, CONTRACTION_KEEP),
             matrix: IterationMatrix::new(),
             monitor: Monitor::new(
                 (10.0 * EPS / tolerances.rel).max(NEWTON_FRACTION),
@@ -261,6 +261,10 @@ impl OneStepMethod for EsdirkMethod {
 
     fn plan(&mut self, h: f64, next: f64) -> f64 {
         self.matrices.plan(h, next, self.contraction)
+    }
+
+    fn lipschitz(&self) -> f64 {
+        self.matrices.lipschitz()
     }
 
     fn interpolate(&self, step: &LastInterval, theta: f64, out: &mut [f64]) {
@@ -348,6 +352,7 @@ impl EsdirkMethod {
             }
             statistics.rhs_evaluations += 1;
             problem.residual(t, &self.stage, &self.stage_dx, &mut self.r)?;
+            all_finite(&self.r)?;
             self.matrix.solve(&mut self.r);
             let verdict = self.monitor.observe(rms(&self.r, &point.weights));
             if !matches!(verdict, Verdict::Continue | Verdict::Converged) {
@@ -381,4 +386,70 @@ fn stage_predictor() -> [[f64; S]; S] {
         }
     }
     weights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order_conditions::assert_order;
+
+    /// The whole tableau, with the explicit first stage.
+    fn tableau() -> Vec<Vec<f64>> {
+        let mut a = vec![vec![0.0; S + 1]];
+        for (i, row) in ROWS.iter().enumerate() {
+            let mut full = vec![0.0; S + 1];
+            full[0] = row.first().copied().unwrap_or(GAMMA);
+            full[1..=row.len()].copy_from_slice(row);
+            full[i + 1] = GAMMA;
+            a.push(full);
+        }
+        a
+    }
+
+    /// Weights of k_1..k_7 from those of y_2..y_7.
+    fn with_first(b: [f64; S]) -> Vec<f64> {
+        [&b[..1], &b].concat()
+    }
+
+    #[test]
+    fn order_conditions_of_the_pair_and_of_the_interpolant() {
+        let a = tableau();
+        for (row, c) in a[1..].iter().zip(C) {
+            assert!((row.iter().sum::<f64>() - c).abs() < 1e-14, "{c}");
+        }
+        assert_order(&a, &a[S].clone(), 1.0, 5);
+        assert_order(&a, &with_first(B4), 1.0, 4);
+        for theta in [0.15, 0.5, 0.85] {
+            assert_order(&a, &with_first(dense_weights(theta)), theta, 4);
+        }
+        for (at_end, b) in with_first(dense_weights(1.0)).iter().zip(&a[S]) {
+            assert!((at_end - b).abs() < 1e-14, "{at_end} {b}");
+        }
+    }
+
+    /// x(θ)/x(0) of one step for x' = λx, z = hλ, in the variables that the method computes with.
+    fn stability(z: f64, theta: f64) -> f64 {
+        let mut y = [0.0; S];
+        for i in 0..S {
+            // Z = known + γ z (1 + Z) with h k_i = z (1 + Z); the second stage knows γ h k_1 = γ z.
+            let known = if i == 0 { GAMMA * z } else { dot(ROWS[i], &y) };
+            let increment = (known + GAMMA * z) / (1.0 - GAMMA * z);
+            y[i] = if i == 0 { increment } else { increment - known } / GAMMA;
+        }
+        1.0 + dot(&dense_weights(theta), &y)
+    }
+
+    #[test]
+    fn the_interpolant_is_stable_at_every_point_of_the_step() {
+        let mut largest = 0.0f64;
+        for power in -30..=80 {
+            let z = -(10.0f64.powf(f64::from(power) / 10.0));
+            for k in 0..=1000 {
+                largest = largest.max(stability(z, f64::from(k) / 1000.0).abs());
+            }
+            assert!(stability(z, 1.0).abs() < 1.0, "{z}");
+        }
+        assert!(largest <= 1.0 + 1e-12, "{largest}");
+        assert!(stability(-1e8, 1.0).abs() < 1e-6, "L-stable");
+    }
 }

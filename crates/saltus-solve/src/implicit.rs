@@ -40,15 +40,20 @@ pub(crate) struct Matrices {
     factored: Option<f64>,
     /// Contraction up to which the Jacobian is kept.
     contraction_keep: f64,
+    /// Bound of the Jacobian's eigenvalues.
+    lipschitz: f64,
+    sums: Vec<f64>,
 }
 
 impl Matrices {
-    pub(crate) fn new(contraction_keep: f64) -> Matrices {
+    pub(crate) fn new(n: usize, contraction_keep: f64) -> Matrices {
         Matrices {
             jacobian: Jacobian::default(),
             age: Age::Missing,
             factored: None,
             contraction_keep,
+            lipschitz: f64::INFINITY,
+            sums: vec![0.0; n],
         }
     }
 
@@ -73,12 +78,18 @@ impl Matrices {
                 &point.nominal,
                 statistics,
             )?;
+            self.lipschitz = self.jacobian.norm(&point.weights, &mut self.sums);
             self.age = Age::Current;
             self.factored = None;
         }
         Ok(!self
             .factored
             .is_some_and(|size| (size - h).abs() <= SAME_SIZE_REL * h))
+    }
+
+    /// Bound of the eigenvalues of the Jacobian in use.
+    pub(crate) fn lipschitz(&self) -> f64 {
+        self.lipschitz
     }
 
     /// Factors for this step size exist.

@@ -1,9 +1,10 @@
 //! One face for all integrators: accepted steps with an interpolant, restarts, statistics.
 //!
 //! Comes in: a [`Problem`], a start point, limits for each step. Goes out: after [`Integrator::step`] the interval
-//! `[time_old, time]`, the state at its end and an interpolant over it. `auto` begins with DOPRI5 and changes to Radau IIA when
-//! Hairer's estimate of h·λ says that stability, not accuracy, limits the step (Solving ODEs II, IV.2); it does not change back.
+//! `[time_old, time]`, the state at its end and an interpolant over it. `auto` changes between explicit and implicit
+//! methods by their cost (module `auto`).
 
+use crate::auto::{Auto, ImplicitStep};
 use crate::bdf::Bdf;
 use crate::dop853::Dop853;
 use crate::dopri5::Dopri5;
@@ -212,9 +213,8 @@ macro_rules! on_method_with {
 impl Method {
     fn new(name: SolverName, tolerances: Tolerances, nominal: &[f64]) -> Method {
         match name {
-            SolverName::Auto | SolverName::Dopri5 => {
-                Method::Dopri5(Box::new(Dopri5::new(tolerances, nominal)))
-            }
+            SolverName::Auto => Method::new(Auto::new(tolerances).explicit(), tolerances, nominal),
+            SolverName::Dopri5 => Method::Dopri5(Box::new(Dopri5::new(tolerances, nominal))),
             SolverName::Dop853 => Method::Dop853(Box::new(Dop853::new(tolerances, nominal))),
             SolverName::Radau => Method::Radau(Box::new(Radau::new(tolerances, nominal))),
             SolverName::Esdirk => Method::Esdirk(Box::new(Esdirk::new(tolerances, nominal))),
@@ -229,6 +229,13 @@ impl Method {
             Method::Radau(_) => SolverName::Radau,
             Method::Esdirk(_) => SolverName::Esdirk,
             Method::Bdf(_) => SolverName::Bdf,
+        }
+    }
+
+    fn is_explicit(&self) -> bool {
+        match self {
+            Method::Dopri5(_) | Method::Dop853(_) => true,
+            Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) => false,
         }
     }
 
@@ -248,7 +255,8 @@ pub struct Integrator {
     /// Methods used so far; they keep their work space and statistics when they are left.
     methods: Vec<Method>,
     active: usize,
-    name: SolverName,
+    /// How the method is chosen, if the user has not.
+    auto: Option<Auto>,
     tolerances: Tolerances,
     nominal: Vec<f64>,
     stiff_switches: u64,
@@ -259,7 +267,7 @@ impl Integrator {
         Integrator {
             methods: vec![Method::new(name, tolerances, nominal)],
             active: 0,
-            name,
+            auto: (name == SolverName::Auto).then(|| Auto::new(tolerances)),
             tolerances,
             nominal: nominal.to_vec(),
             stiff_switches: 0,
@@ -295,6 +303,10 @@ impl Integrator {
         limits: StepLimits,
         change: Discontinuity,
     ) -> Result<(), StepError> {
+        if !self.tolerances.usable() {
+            return Err(StepError::Tolerances(self.tolerances));
+        }
+        self.choose_method_after_discontinuity();
         on_method_with!(self.method_mut(), problem, m => m.begin(problem, t, x, limits, change))
     }
 
@@ -304,8 +316,11 @@ impl Integrator {
         problem: &mut P,
         limits: StepLimits,
     ) -> Result<(), StepError> {
-        self.choose_method();
-        on_method_with!(self.method_mut(), problem, m => m.step(problem, limits))
+        self.choose_method(problem);
+        let evaluations = self.evaluations();
+        on_method_with!(self.method_mut(), problem, m => m.step(problem, limits))?;
+        self.judge_step(evaluations);
+        Ok(())
     }
 
     /// Takes one accepted step. DOP853 evaluates the problem for its interpolant: [`Integrator::complete_interpolant`] must be called
@@ -315,14 +330,17 @@ impl Integrator {
         problem: &mut P,
         limits: StepLimits,
     ) -> Result<(), StepError> {
-        self.choose_method();
+        self.choose_method(problem);
+        let evaluations = self.evaluations();
         match self.method_mut() {
             Method::Dop853(m) => {
                 let problem: &mut dyn Problem = problem;
                 m.step_bare(problem, limits)
             }
             other => on_method_with!(other, problem, m => m.step(problem, limits)),
-        }
+        }?;
+        self.judge_step(evaluations);
+        Ok(())
     }
 
     /// Makes the interpolant of the last step ready, if it is not.
@@ -336,23 +354,77 @@ impl Integrator {
         }
     }
 
-    fn choose_method(&mut self) {
-        if self.name == SolverName::Auto && self.method().is_stiff() {
+    /// Before a step: leaves an explicit method that stability limits, and an implicit one that an explicit one would beat.
+    fn choose_method<P: Problem>(&mut self, problem: &P) {
+        let Some(auto) = &mut self.auto else {
+            return;
+        };
+        if self.methods[self.active].is_stiff() {
+            auto.see_pattern(problem.pattern());
+            let implicit = auto.leave_explicit();
             self.stiff_switches += 1;
-            self.change_to(SolverName::Radau);
+            self.change_to(implicit);
+        } else if auto.leaves_implicit() {
+            let explicit = auto.explicit();
+            self.change_to(explicit);
         }
     }
 
-    /// Goes on with another method from the present point.
-    fn change_to(&mut self, name: SolverName) {
-        let to = match self.methods.iter().position(|m| m.name() == name) {
+    fn evaluations(&self) -> u64 {
+        on_method!(self.method(), m => m.statistics().rhs_evaluations)
+    }
+
+    /// After an accepted step that began with `evaluations`.
+    fn judge_step(&mut self, evaluations: u64) {
+        let Some(auto) = &mut self.auto else {
+            return;
+        };
+        let method = &self.methods[self.active];
+        let (step_size, lipschitz, after) = on_method!(method, m => {
+            (m.time() - m.time_old(), m.lipschitz(), m.statistics().rhs_evaluations)
+        });
+        if method.is_explicit() {
+            auto.after_explicit();
+        } else {
+            auto.after_implicit(ImplicitStep {
+                step_size,
+                evaluations: after - evaluations,
+                lipschitz,
+            });
+        }
+    }
+
+    fn choose_method_after_discontinuity(&mut self) {
+        let current = self.method().name();
+        if self.method().is_explicit() {
+            return;
+        }
+        let Some(auto) = &mut self.auto else {
+            return;
+        };
+        let next = auto.after_discontinuity(current);
+        if next != current {
+            let step_size = on_method!(self.method(), m => m.step_size_next());
+            self.active = self.place_of(next);
+            on_method!(self.method_mut(), m => m.expect_step_size(step_size));
+        }
+    }
+
+    /// The place of a method among those in use; made if it is not.
+    fn place_of(&mut self, name: SolverName) -> usize {
+        match self.methods.iter().position(|m| m.name() == name) {
             Some(known) => known,
             None => {
                 let method = Method::new(name, self.tolerances, &self.nominal);
                 self.methods.push(method);
                 self.methods.len() - 1
             }
-        };
+        }
+    }
+
+    /// Goes on with another method from the present point.
+    fn change_to(&mut self, name: SolverName) {
+        let to = self.place_of(name);
         if to == self.active {
             return;
         }
@@ -411,6 +483,11 @@ impl Integrator {
     /// Size of the last step.
     pub fn step_size(&self) -> f64 {
         self.time() - self.time_old()
+    }
+
+    /// Changes from an explicit to an implicit method.
+    pub fn stiff_switches(&self) -> u64 {
+        self.stiff_switches
     }
 
     /// Work of all methods used.

@@ -6,6 +6,7 @@
 //! J. Inst. Math. Appl. 13 (1974) 117; coloured greedily in the order of the columns), each by √ε of its size in the
 //! direction of motion, and the other way if the model cannot be evaluated there.
 
+use crate::control::all_finite;
 use crate::error::SolveError;
 use crate::integrator::{Form, IntegratorStatistics, Problem};
 use crate::linear::{Lu, Pattern, Scalar};
@@ -98,6 +99,27 @@ impl Jacobian {
         Ok(())
     }
 
+    /// max_i Σ_j |df_i/dx_j| w_j/w_i: a bound of all eigenvalues, in the norm of the weights. Infinite for the implicit form, where
+    /// df/dx is not known.
+    pub(crate) fn norm(&self, weights: &[f64], sums: &mut [f64]) -> f64 {
+        let Some(Structure {
+            form: Form::Explicit,
+            pattern,
+            ..
+        }) = &self.structure
+        else {
+            return f64::INFINITY;
+        };
+        sums.fill(0.0);
+        for (j, weight) in weights.iter().enumerate() {
+            for (row, value) in pattern.rows(j).iter().zip(&self.values[pattern.column(j)]) {
+                let i = *row as usize;
+                sums[i] += value.abs() * weight / weights[i];
+            }
+        }
+        sums.iter().fold(0.0, |largest, sum| largest.max(*sum))
+    }
+
     /// Takes the problem's own matrices; false if it has none.
     fn given_by<P: Problem + ?Sized>(
         &mut self,
@@ -145,6 +167,7 @@ impl Jacobian {
         match structure.form {
             Form::Explicit => {
                 problem.derivatives_precise(t, x, &mut self.base)?;
+                all_finite(&self.base)?;
                 statistics.rhs_evaluations += 1 + groups.len() as u64;
                 difference(
                     pattern,

@@ -4,6 +4,7 @@
 //! Comes in: a [`saltus_model::System`] or a [`Problem`] x' = f(t, x). Goes out: accepted steps with an interpolant, solved
 //! blocks, located roots, or typed errors ([`SolveError`], [`StepError`]).
 
+mod auto;
 pub mod bdf;
 pub mod control;
 pub mod dop853;
@@ -18,6 +19,8 @@ mod jacobian;
 pub mod linear;
 pub mod newton;
 pub mod one_step;
+#[cfg(test)]
+mod order_conditions;
 pub mod radau;
 pub mod roots;
 pub mod scale;

@@ -12,7 +12,8 @@
 //! After an accepted step the interval is `[time_old, time]`, and `state` belongs to its end. A failed step changes neither.
 
 use crate::control::{
-    ATTEMPTS_MAX, Control, LastStep, SHRINK_ON_FAULT, initial_step_size, step_size_min, trial_step,
+    ATTEMPTS_MAX, Control, LastStep, SHRINK_ON_FAULT, all_finite, initial_step_size, step_size_min,
+    trial_step,
 };
 use crate::error::SolveError;
 use crate::integrator::{IntegratorStatistics, Problem, SolverName, StepError, StepLimits};
@@ -108,6 +109,9 @@ pub trait OneStepMethod {
     /// A new segment begins: what was extrapolated from the last step is void, and if the dynamics changed the Jacobian too.
     fn restart(&mut self, _change: Discontinuity) {}
 
+    /// The method goes on where another one was left.
+    fn take_over(&mut self) {}
+
     /// Computes `trial.x` and `trial.error`.
     fn attempt<P: Problem + ?Sized>(
         &mut self,
@@ -143,8 +147,10 @@ pub trait OneStepMethod {
         next
     }
 
-    /// A trial of this size was rejected by its error.
-    fn rejected(&mut self) {}
+    /// Bound of the eigenvalues of the Jacobian, if the method has one.
+    fn lipschitz(&self) -> f64 {
+        f64::INFINITY
+    }
 
     /// State at `theta` = (t - t_old)/(t_new - t_old) of the last step.
     fn interpolate(&self, step: &LastInterval, theta: f64, out: &mut [f64]);
@@ -211,9 +217,6 @@ impl<M: OneStepMethod> OneStep<M> {
         limits: StepLimits,
         change: Discontinuity,
     ) -> Result<(), StepError> {
-        if !self.point.tolerances.usable() {
-            return Err(StepError::Tolerances(self.point.tolerances));
-        }
         self.set_point(t, x, change);
         let fatal = |error| StepError::Fatal {
             time: t,
@@ -223,9 +226,6 @@ impl<M: OneStepMethod> OneStep<M> {
         problem
             .derivatives(t, &self.point.x, &mut self.point.dx)
             .map_err(fatal)?;
-        if let Some(state) = first_non_finite(&self.point.dx).or(first_non_finite(x)) {
-            return Err(fatal(SolveError::NonFiniteDerivative { state }));
-        }
         let last = self.started.then_some(self.step_size_next);
         self.step_size_next = initial_step_size(
             problem,
@@ -248,6 +248,13 @@ impl<M: OneStepMethod> OneStep<M> {
     pub fn continue_from(&mut self, t: f64, x: &[f64], dx: &[f64], step_size: f64) {
         self.set_point(t, x, Discontinuity::Dynamics);
         self.point.dx.copy_from_slice(dx);
+        self.method.take_over();
+        self.step_size_next = step_size;
+        self.started = true;
+    }
+
+    /// The next [`OneStep::begin`] starts from this size instead of none.
+    pub fn expect_step_size(&mut self, step_size: f64) {
         self.step_size_next = step_size;
         self.started = true;
     }
@@ -295,7 +302,7 @@ impl<M: OneStepMethod> OneStep<M> {
         for _ in 0..ATTEMPTS_MAX {
             let (t_new, landed) = trial_step(t, self.step_size_next, limits);
             let h = t_new - t;
-            if h < step_size_min(t) && !landed || t_new <= t {
+            if h < step_size_min(t) && !landed || t_new <= t || limits.time_end.is_nan() {
                 break;
             }
             self.trial.t_new = t_new;
@@ -316,10 +323,8 @@ impl<M: OneStepMethod> OneStep<M> {
                     return Ok(());
                 }
                 Ok(Attempt::Computed { error, .. }) => {
-                    cause = self
-                        .non_finite(error)
-                        .map(|state| Box::new(SolveError::NonFiniteDerivative { state }));
-                    self.method.rejected();
+                    let finite = all_finite(&self.trial.error).and(all_finite(&self.trial.x));
+                    cause = finite.err().map(Box::new);
                     h / M::CONTROL.after_rejected(error)
                 }
                 Ok(Attempt::Again(factor)) => {
@@ -383,14 +388,6 @@ impl<M: OneStepMethod> OneStep<M> {
         self.point.first = false;
         self.point.update_weights();
         self.interpolant_complete = with_interpolant;
-    }
-
-    /// The component that makes an error infinite or NaN.
-    fn non_finite(&self, error: f64) -> Option<usize> {
-        if error.is_finite() {
-            return None;
-        }
-        first_non_finite(&self.trial.error).or(first_non_finite(&self.trial.x))
     }
 
     fn worst_state(&self) -> Option<usize> {
@@ -463,11 +460,12 @@ impl<M: OneStepMethod> OneStep<M> {
         self.step_size_next
     }
 
+    /// Bound of the eigenvalues of the Jacobian; infinite where none is known.
+    pub(crate) fn lipschitz(&self) -> f64 {
+        self.method.lipschitz()
+    }
+
     pub fn statistics(&self) -> &IntegratorStatistics {
         &self.statistics
     }
-}
-
-fn first_non_finite(v: &[f64]) -> Option<usize> {
-    v.iter().position(|v| !v.is_finite())
 }

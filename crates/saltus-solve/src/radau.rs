@@ -6,7 +6,7 @@
 //! (γ/h) F_x' + F_x and a complex one with ((α + iβ)/h) F_x' + F_x. The interpolant is the collocation polynomial.
 //! F_x is made by differences; F_x' is the identity for the default form.
 
-use crate::control::{Control, Law};
+use crate::control::{Control, Law, all_finite};
 use crate::error::SolveError;
 use crate::implicit::{Matrices, Monitor, Verdict};
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
@@ -113,7 +113,7 @@ impl OneStepMethod for RadauMethod {
             stage: zeros(),
             stage_dx: zeros(),
             complex: vec![Complex::default(); n],
-            matrices: Matrices::new(CONTRACTION_KEEP),
+            matrices: Matrices::new(n, CONTRACTION_KEEP),
             real: IterationMatrix::new(),
             imaginary: IterationMatrix::new(),
             monitor: Monitor::new((10.0 * EPS / rel).max(0.03f64.min(rel.sqrt())), NEWTON_MAX),
@@ -198,6 +198,10 @@ impl OneStepMethod for RadauMethod {
         self.matrices.plan(h, next, self.monitor.contraction())
     }
 
+    fn lipschitz(&self) -> f64 {
+        self.matrices.lipschitz()
+    }
+
     fn interpolate(&self, _: &LastInterval, theta: f64, out: &mut [f64]) {
         let s = theta - 1.0;
         let [d0, d1, d2, d3] = &self.dense;
@@ -241,6 +245,7 @@ impl RadauMethod {
                 };
                 statistics.rhs_evaluations += 1;
                 problem.residual(t, &self.stage, &self.stage_dx, &mut self.r[s])?;
+                all_finite(&self.r[s])?;
             }
             for i in 0..n {
                 let [r1, r2, r3] = [self.r[0][i], self.r[1][i], self.r[2][i]];
@@ -339,23 +344,96 @@ fn at_least(floor: f64, norm: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::order_conditions::assert_order;
 
-    #[test]
-    fn transformation_is_that_of_the_radau_matrix() {
+    fn tableau() -> Vec<Vec<f64>> {
         let s = SQRT6;
-        let a = [
-            [
+        vec![
+            vec![
                 (88.0 - 7.0 * s) / 360.0,
                 (296.0 - 169.0 * s) / 1800.0,
                 (-2.0 + 3.0 * s) / 225.0,
             ],
-            [
+            vec![
                 (296.0 + 169.0 * s) / 1800.0,
                 (88.0 + 7.0 * s) / 360.0,
                 (-2.0 - 3.0 * s) / 225.0,
             ],
-            [(16.0 - s) / 36.0, (16.0 + s) / 36.0, 1.0 / 9.0],
-        ];
+            vec![(16.0 - s) / 36.0, (16.0 + s) / 36.0, 1.0 / 9.0],
+        ]
+    }
+
+    /// Value at θ of the polynomial through 0 at 0 and the increments z at the nodes.
+    fn collocation(z: [f64; 3], theta: f64) -> f64 {
+        let nodes = [C1, C2, 1.0];
+        (0..3)
+            .map(|i| {
+                let mut weight = theta / nodes[i];
+                for j in (0..3).filter(|&j| j != i) {
+                    weight *= (theta - nodes[j]) / (nodes[i] - nodes[j]);
+                }
+                weight * z[i]
+            })
+            .sum()
+    }
+
+    #[test]
+    fn order_conditions_of_the_method_and_of_the_interpolant() {
+        let a = tableau();
+        assert_order(&a, &a[2].clone(), 1.0, 5);
+        for theta in [0.25, 0.5, 0.8] {
+            let weights: Vec<f64> = (0..3)
+                .map(|s| collocation([a[0][s], a[1][s], a[2][s]], theta))
+                .collect();
+            assert_order(&a, &weights, theta, 3);
+        }
+    }
+
+    /// x(θ)/x(0) of one step for x' = λx, z = hλ: (I - zA) Z = z A 1.
+    fn stability(z: f64, theta: f64) -> f64 {
+        let a = tableau();
+        let mut m = [[0.0; 4]; 3];
+        for i in 0..3 {
+            for j in 0..3 {
+                m[i][j] = f64::from(u8::from(i == j)) - z * a[i][j];
+            }
+            m[i][3] = z * a[i].iter().sum::<f64>();
+        }
+        for k in 0..3 {
+            let pivot = (k..3)
+                .max_by(|&p, &q| m[p][k].abs().total_cmp(&m[q][k].abs()))
+                .expect("rows are left");
+            m.swap(k, pivot);
+            let row = m[k];
+            for (i, other) in m.iter_mut().enumerate() {
+                if i != k {
+                    let factor = other[k] / row[k];
+                    for (target, value) in other.iter_mut().zip(row) {
+                        *target -= factor * value;
+                    }
+                }
+            }
+        }
+        let z = std::array::from_fn(|i| m[i][3] / m[i][i]);
+        1.0 + collocation(z, theta)
+    }
+
+    #[test]
+    fn the_interpolant_is_stable_at_every_point_of_the_step() {
+        let mut largest = 0.0f64;
+        for power in -30..=80 {
+            let z = -(10.0f64.powf(f64::from(power) / 10.0));
+            for k in 0..=1000 {
+                largest = largest.max(stability(z, f64::from(k) / 1000.0).abs());
+            }
+        }
+        assert!(largest <= 1.0 + 1e-9, "{largest}");
+        assert!(stability(-1e8, 1.0).abs() < 1e-6, "L-stable");
+    }
+
+    #[test]
+    fn transformation_is_that_of_the_radau_matrix() {
+        let a: [[f64; 3]; 3] = std::array::from_fn(|i| std::array::from_fn(|j| tableau()[i][j]));
         let lambda = [[GAMMA, 0.0, 0.0], [0.0, ALPHA, -BETA], [0.0, BETA, ALPHA]];
         let product = |p: &[[f64; 3]; 3], q: &[[f64; 3]; 3]| -> [[f64; 3]; 3] {
             std::array::from_fn(|i| {

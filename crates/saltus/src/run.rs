@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use saltus_codegen::CompiledModel;
 use saltus_model::{Model, ModelInfo, Slot, Values, VariableKind};
 use saltus_results::{
-    Blocks, EventCounts, EventRecord, ResultTable, Seconds, Selection, Statistics,
+    Blocks, EventCounts, EventRecord, MethodSteps, ResultTable, Seconds, Selection, Statistics,
 };
 use saltus_sim::{
     CreepRecord, Environment, LocationMethod, NoteRecord, Options, OutputGrid, RowKind,
@@ -353,6 +353,12 @@ impl<'m, M: Model> Experiment<'m, M> {
             }),
             modes_structured: run.modes_structured as usize,
             solver: run.solver.to_owned(),
+            methods: (run.methods.iter())
+                .map(|(name, steps)| MethodSteps {
+                    name: name.as_str().to_owned(),
+                    steps: *steps,
+                })
+                .collect(),
             steps: run.steps,
             steps_rejected: run.steps_rejected,
             rhs_evaluations: run.rhs_evaluations,

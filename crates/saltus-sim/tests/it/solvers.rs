@@ -13,13 +13,23 @@ fn auto_stays_explicit_on_smooth_problems_and_says_when_it_changes() {
     let (summary, memory) = run(&van_der_pol(), &options(2.0, 1e-4, SolverName::Auto));
     assert_eq!(summary.statistics.solver, "radau");
     assert!(matches!(memory.notes[..], [NoteRecord::Stiff { .. }]));
+    let [
+        (SolverName::Dopri5, explicit),
+        (SolverName::Radau, implicit),
+    ] = summary.statistics.methods[..]
+    else {
+        panic!("{:?}", summary.statistics.methods)
+    };
+    assert_eq!(explicit + implicit, summary.statistics.steps);
 }
 
 #[test]
 fn error_follows_the_tolerance() {
     for (solver, factor) in [
         (SolverName::Dopri5, 100.0),
+        (SolverName::Dop853, 100.0),
         (SolverName::Radau, 100.0),
+        (SolverName::Esdirk, 100.0),
         // Many more steps, whose errors add up in an undamped motion.
         (SolverName::Bdf, 1000.0),
     ] {

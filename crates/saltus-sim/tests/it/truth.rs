@@ -13,14 +13,20 @@ use saltus_testkit::problems::{
 };
 use std::f64::consts::PI;
 
-const SOLVERS: [SolverName; 3] = [SolverName::Dopri5, SolverName::Radau, SolverName::Auto];
+const SOLVERS: [SolverName; 5] = [
+    SolverName::Dopri5,
+    SolverName::Dop853,
+    SolverName::Radau,
+    SolverName::Esdirk,
+    SolverName::Auto,
+];
 
 #[test]
 fn restitution_ball_bounces_thirty_times_at_the_closed_form_times() {
     let expected: Vec<f64> = (1..=30).map(restitution_ball_time).collect();
     for solver in SOLVERS {
         let (summary, memory) = run(&restitution_ball(), &options(5.528, 1e-10, solver));
-        assert_times(&memory.times(EventKind::State), &expected, 2e-13);
+        assert_times(&memory.times(EventKind::State), &expected, 1e-12);
         assert!(
             memory.rows.iter().all(|row| row.1[1] > -1e-13),
             "the ball is never below the table"
@@ -93,7 +99,7 @@ fn a_ball_with_logic_for_its_rest_comes_to_rest() {
 fn spring_ball_has_forty_events() {
     let expected: Vec<f64> = (1..=40).map(spring_ball_time).collect();
     let stop = 0.5 * (spring_ball_time(40) + spring_ball_time(41));
-    for solver in [SolverName::Dopri5, SolverName::Auto] {
+    for solver in [SolverName::Dopri5, SolverName::Dop853, SolverName::Auto] {
         let (_, memory) = run(&spring_ball(), &options(stop, 1e-12, solver));
         assert_times(&memory.times(EventKind::State), &expected, 1e-9);
     }

@@ -404,3 +404,270 @@ fn methods_can_be_used_alone() {
     assert!((explicit.state()[0] - exact(1.0)).abs() < 1e-7);
     assert!((implicit.state()[0] - exact(1.0)).abs() < 1e-7);
 }
+
+fn evaluations_counted(count: &std::cell::Cell<u64>) -> impl Problem + '_ {
+    ode(1, move |t: f64, x: &[f64], dx: &mut [f64]| {
+        count.set(count.get() + 1);
+        dx[0] = x[0] * t.cos();
+    })
+}
+
+#[test]
+fn a_restart_costs_two_evaluations_and_keeps_the_step_size() {
+    let limits = StepLimits {
+        time_end: 10.0,
+        step_size_max: 10.0,
+    };
+    for solver in METHODS {
+        let count = std::cell::Cell::new(0);
+        let mut problem = evaluations_counted(&count);
+        let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), &[1.0]);
+        integrator
+            .begin(&mut problem, 0.0, &[1.0], limits)
+            .expect("starts");
+        for _ in 0..10 {
+            integrator.step(&mut problem, limits).expect("steps");
+        }
+        assert_eq!(
+            count.get(),
+            integrator.statistics().rhs_evaluations,
+            "{solver:?}"
+        );
+        let before = count.get();
+        let (t, x, h) = (
+            integrator.time(),
+            [integrator.state()[0]],
+            integrator.step_size(),
+        );
+        integrator
+            .begin(&mut problem, t, &x, limits)
+            .expect("starts again");
+        assert_eq!(count.get() - before, 2, "{solver:?}");
+        integrator.step(&mut problem, limits).expect("steps");
+        let first = integrator.step_size() / h;
+        // A multistep method begins again at order 1.
+        let smallest = if solver == SolverName::Bdf { 1e-3 } else { 0.1 };
+        assert!(first > smallest, "{solver:?} {first}");
+    }
+}
+
+#[test]
+fn the_interpolant_of_dop853_costs_three_evaluations_and_only_when_asked_for() {
+    let limits = StepLimits {
+        time_end: 1.0,
+        step_size_max: 0.5,
+    };
+    let count = std::cell::Cell::new(0);
+    let mut problem = evaluations_counted(&count);
+    let mut integrator = Integrator::new(SolverName::Dop853, Tolerances::new(1e-10), &[1.0]);
+    integrator
+        .begin(&mut problem, 0.0, &[1.0], limits)
+        .expect("starts");
+    integrator.step_bare(&mut problem, limits).expect("steps");
+    let bare = count.get();
+    assert_eq!(bare, 2 + 12);
+    for _ in 0..2 {
+        integrator
+            .complete_interpolant(&mut problem)
+            .expect("completes");
+        assert_eq!(count.get(), bare + 3);
+    }
+    let t = 0.4 * integrator.time();
+    let mut x = [0.0];
+    integrator.interpolate(t, &mut x);
+    assert!((x[0] - exact(t)).abs() < 1e-11);
+}
+
+#[test]
+fn a_derivative_that_is_not_finite_is_reported_with_time_and_state() {
+    for bad in [f64::NAN, f64::INFINITY] {
+        for solver in METHODS {
+            let limits = StepLimits {
+                time_end: 1.0,
+                step_size_max: 1.0,
+            };
+            let mut problem = ode(2, move |t, x, dx| {
+                dx[0] = -x[0];
+                dx[1] = if t > 0.5 { bad } else { 1.0 };
+            });
+            let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), &[1.0, 1.0]);
+            integrator
+                .begin(&mut problem, 0.0, &[1.0, 0.0], limits)
+                .expect("starts");
+            let error = loop {
+                if let Err(error) = integrator.step(&mut problem, limits) {
+                    break error;
+                }
+            };
+            let StepError::TooSmall { time, cause, .. } = error else {
+                panic!("{solver:?} {error:?}")
+            };
+            assert!((time - 0.5).abs() < 1e-13, "{solver:?} {time}");
+            assert_eq!(
+                cause.as_deref(),
+                Some(&SolveError::NonFiniteDerivative { state: 1 }),
+                "{solver:?} {bad}"
+            );
+            assert_eq!(
+                integrator.time(),
+                time,
+                "{solver:?}: what was reached stays"
+            );
+
+            let mut never = ode(1, move |_, _, dx| dx[0] = bad);
+            let error = Integrator::new(solver, Tolerances::new(1e-6), &[1.0])
+                .begin(&mut never, 0.0, &[1.0], limits)
+                .expect_err("has no derivative");
+            let expected = SolveError::NonFiniteDerivative { state: 0 };
+            assert_eq!(
+                error,
+                StepError::Fatal {
+                    time: 0.0,
+                    error: Box::new(expected)
+                },
+                "{solver:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn tolerances_without_meaning_are_an_error() {
+    let limits = StepLimits {
+        time_end: 1.0,
+        step_size_max: 1.0,
+    };
+    for solver in METHODS {
+        for bad in [0.0, -1e-6, f64::NAN, f64::INFINITY] {
+            let tolerances = Tolerances {
+                rel: 1e-6,
+                abs: bad,
+            };
+            for tolerances in [Tolerances::new(bad), tolerances] {
+                let error = Integrator::new(solver, tolerances, &[1.0])
+                    .begin(&mut growth(), 0.0, &[1.0], limits)
+                    .expect_err("cannot be met");
+                assert!(
+                    matches!(error, StepError::Tolerances(_)),
+                    "{solver:?} {bad} {error:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_solution_that_ends_is_an_error_where_it_ends() {
+    // x' = x², x = 1/(1 - t)
+    for solver in METHODS {
+        let mut problem = ode(1, |_, x, dx| dx[0] = x[0] * x[0]);
+        let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), &[1.0]);
+        let limits = StepLimits {
+            time_end: 2.0,
+            step_size_max: 1.0,
+        };
+        integrator
+            .begin(&mut problem, 0.0, &[1.0], limits)
+            .expect("starts");
+        let error = (0..100_000).find_map(|_| integrator.step(&mut problem, limits).err());
+        let Some(StepError::TooSmall { time, state, .. }) = error else {
+            panic!("{solver:?} {error:?} at {}", integrator.time())
+        };
+        assert!((time - 1.0).abs() < 1e-3, "{solver:?} {time}");
+        assert_eq!(state, Some(0));
+    }
+}
+
+#[test]
+fn no_states_are_no_problem() {
+    for solver in METHODS {
+        let mut problem = ode(0, |_, _, _| {});
+        let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), &[]);
+        let limits = StepLimits {
+            time_end: 1.0,
+            step_size_max: 0.3,
+        };
+        integrator
+            .begin(&mut problem, 0.0, &[], limits)
+            .expect("starts");
+        while integrator.time() < 1.0 {
+            integrator.step(&mut problem, limits).expect("steps");
+        }
+        assert_eq!(integrator.time(), 1.0, "{solver:?}");
+    }
+}
+
+fn run_auto(
+    problem: &mut impl Problem,
+    tolerance: f64,
+    start: &[f64],
+    time_end: f64,
+) -> (Integrator, Vec<SolverName>) {
+    let limits = StepLimits {
+        time_end,
+        step_size_max: time_end,
+    };
+    let nominal = vec![1.0; start.len()];
+    let mut integrator = Integrator::new(SolverName::Auto, Tolerances::new(tolerance), &nominal);
+    integrator
+        .begin(problem, 0.0, start, limits)
+        .expect("starts");
+    while integrator.time() < time_end {
+        integrator.step(problem, limits).expect("steps");
+    }
+    let used = integrator.methods_used().map(|(name, _)| name).collect();
+    (integrator, used)
+}
+
+#[test]
+fn auto_takes_the_method_of_order_8_at_tight_tolerances_and_stays_explicit() {
+    for (tolerance, expected) in [(1e-6, SolverName::Dopri5), (1e-10, SolverName::Dop853)] {
+        let (integrator, used) = run_auto(&mut oscillator(), tolerance, &[1.0, 0.0], 50.0);
+        assert_eq!(used, [expected]);
+        assert_eq!(integrator.statistics().stiff_switches, 0);
+    }
+}
+
+#[test]
+fn auto_changes_to_an_implicit_method_and_back() {
+    // Van der Pol, ε = 1e-6: slow stiff parts and fast jumps, where explicit steps are cheaper.
+    let van_der_pol = || {
+        ode(2, |_, x, dx| {
+            dx[0] = x[1];
+            dx[1] = ((1.0 - x[0] * x[0]) * x[1] - x[0]) / 1e-6;
+        })
+    };
+    let (integrator, used) = run_auto(&mut van_der_pol(), 1e-6, &[2.0, 0.0], 2.0);
+    assert_eq!(used, [SolverName::Dopri5, SolverName::Radau]);
+    let switches = integrator.statistics().stiff_switches;
+    assert!((2..20).contains(&switches), "{switches}");
+}
+
+#[test]
+fn auto_keeps_a_one_step_method_and_its_jacobian_where_restarts_are_frequent() {
+    let mut problem = ode(1, |t, x, dx| dx[0] = -1e4 * (x[0] - t.cos()));
+    let mut integrator = Integrator::new(SolverName::Auto, Tolerances::new(1e-6), &[1.0]);
+    let limits = StepLimits {
+        time_end: 10.0,
+        step_size_max: 10.0,
+    };
+    integrator
+        .begin(&mut problem, 0.0, &[1.0], limits)
+        .expect("starts");
+    let mut x = [0.0];
+    let mut restart = 0.01;
+    while integrator.time() < 5.0 {
+        integrator.step(&mut problem, limits).expect("steps");
+        if integrator.time() > restart {
+            integrator.interpolate(restart, &mut x);
+            integrator
+                .begin_after(&mut problem, restart, &x, limits, Discontinuity::States)
+                .expect("starts again");
+            restart += 0.01;
+        }
+    }
+    assert_eq!(integrator.method_name(), "radau");
+    assert!((integrator.state()[0] - integrator.time().cos()).abs() < 1e-3);
+    // The restarts change states only.
+    assert!(integrator.statistics().jacobians <= 4);
+}

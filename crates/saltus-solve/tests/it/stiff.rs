@@ -196,3 +196,21 @@ fn the_heat_equation_is_solved_on_its_band() {
         assert!(evaluations[0] < evaluations[1], "{evaluations:?}");
     }
 }
+
+#[test]
+fn auto_costs_little_more_than_the_implicit_method_on_stiff_problems() {
+    for problem in STIFF
+        .into_iter()
+        .filter(|problem| problem.name != "ring modulator")
+    {
+        let tolerances = Tolerances::new(1e-6);
+        let (_, radau) = run(SolverName::Radau, problem, tolerances);
+        let (error, auto) = run(SolverName::Auto, problem, tolerances);
+        assert!(error < 1e-5, "{} {error:e}", problem.name);
+        assert!(
+            auto.rhs_evaluations as f64 <= 1.2 * radau.rhs_evaluations as f64,
+            "{}: {auto:?} {radau:?}",
+            problem.name
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! Which method `auto` uses next.
+//!
+//! Comes in: what each accepted step cost and whether a discontinuity came. Goes out: the method for the next step.
+//!
+//! ```text
+//! explicit:  DOPRI5, or DOP853 at tight tolerances; stability limits the step (StiffnessDetector) → implicit
+//! implicit:  BDF for large sparse systems without many restarts, else Radau IIA
+//!            over a window of steps an explicit method would have been cheaper → explicit
+//! ```
+//! Both ways are decided by cost. An explicit step of size h at a problem with the Lipschitz bound L of the Jacobian costs
+//! s·max(1, h L/β) evaluations (s evaluations a step, β the stability boundary); the implicit steps are counted. Each return to the
+//! implicit method soon after it was left doubles the window, so that a problem on the edge does not go back and forth.
+//!
+//! ESDIRK costs less than Radau IIA where a restart comes after few steps, but is not chosen: a synchronous machine behind a bridge of ideal
+//! diodes turned 4e-4 too far with it at tolerance 1e-6, and the cause is not known.
+
+use crate::integrator::SolverName;
+use crate::scale::Tolerances;
+
+/// At and below this tolerance DOP853 needs fewer evaluations than DOPRI5 (`cargo xtask work-precision`).
+const TIGHT_TOLERANCE: f64 = 1e-9;
+/// Implicit steps over which the cost of both ways is compared.
+const WINDOW_MIN: u32 = 20;
+const WINDOW_MAX: u32 = 10_000;
+/// An explicit method must be cheaper by this factor: its estimate is of evaluations only, and a change restarts the control.
+const GAIN: f64 = 0.7;
+/// Part of the stability boundary at which explicit steps are taken.
+const BOUNDARY_SHARE: f64 = 0.8;
+/// Coming back to the implicit method within so many steps was too early.
+const EARLY: u64 = 100;
+/// Steps per restart below which a multistep method is not used, and from which on it is taken again.
+const FEW_STEPS: f64 = 4.0;
+const MANY_STEPS: f64 = 8.0;
+/// Share of the last segment in the mean number of steps per segment.
+const SEGMENT_SHARE: f64 = 0.2;
+/// From this number of states on, and below this share of entries, a sparse multistep method is used.
+const LARGE: usize = 100;
+const SPARSE_SHARE: f64 = 0.1;
+
+/// What the choice is based on.
+#[derive(Debug)]
+pub(crate) struct Auto {
+    explicit: SolverName,
+    /// The problem is large and its Jacobian sparse; known with the first step.
+    large_and_sparse: Option<bool>,
+    window: u32,
+    seen: u32,
+    evaluations_implicit: f64,
+    evaluations_explicit: f64,
+    /// The last window says so.
+    explicit_is_cheaper: bool,
+    /// Explicit steps since the last return from an implicit method.
+    since_return: Option<u64>,
+    /// Mean number of implicit steps between restarts; infinite before the first.
+    steps_per_segment: f64,
+    steps_in_segment: u32,
+}
+
+/// What an accepted step of an implicit method says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImplicitStep {
+    pub(crate) step_size: f64,
+    /// Evaluations for it, with its rejected trials and Jacobians.
+    pub(crate) evaluations: u64,
+    /// Bound of the Jacobian's norm.
+    pub(crate) lipschitz: f64,
+}
+
+impl Auto {
+    pub(crate) fn new(tolerances: Tolerances) -> Auto {
+        Auto {
+            explicit: if tolerances.rel <= TIGHT_TOLERANCE {
+                SolverName::Dop853
+            } else {
+                SolverName::Dopri5
+            },
+            large_and_sparse: None,
+            window: WINDOW_MIN,
+            seen: 0,
+            evaluations_implicit: 0.0,
+            evaluations_explicit: 0.0,
+            explicit_is_cheaper: false,
+            since_return: None,
+            steps_per_segment: f64::INFINITY,
+            steps_in_segment: 0,
+        }
+    }
+
+    pub(crate) fn explicit(&self) -> SolverName {
+        self.explicit
+    }
+
+    /// Learns the structure of the problem.
+    pub(crate) fn see_pattern(&mut self, pattern: Option<&[Vec<u32>]>) {
+        self.large_and_sparse.get_or_insert_with(|| {
+            pattern.is_some_and(|columns| {
+                let n = columns.len();
+                let entries: usize = columns.iter().map(Vec::len).sum();
+                n >= LARGE && (entries as f64) < SPARSE_SHARE * (n * n) as f64
+            })
+        });
+    }
+
+    /// An explicit step was accepted.
+    pub(crate) fn after_explicit(&mut self) {
+        if let Some(steps) = &mut self.since_return {
+            *steps += 1;
+        }
+    }
+
+    /// The explicit method is left: the implicit one to use.
+    pub(crate) fn leave_explicit(&mut self) -> SolverName {
+        self.window = match self.since_return.take() {
+            Some(steps) if steps < EARLY => (2 * self.window).min(WINDOW_MAX),
+            Some(_) | None => WINDOW_MIN,
+        };
+        self.clear_window();
+        self.steps_in_segment = 0;
+        self.implicit(None)
+    }
+
+    /// An implicit step was accepted.
+    pub(crate) fn after_implicit(&mut self, step: ImplicitStep) {
+        self.steps_in_segment += 1;
+        let (stages, boundary) = match self.explicit {
+            SolverName::Dop853 => (12.0, 6.1),
+            _ => (6.0, 3.25),
+        };
+        let stretch = step.step_size * step.lipschitz / (BOUNDARY_SHARE * boundary);
+        self.evaluations_explicit += stages * stretch.max(1.0);
+        self.evaluations_implicit += step.evaluations as f64;
+        self.seen += 1;
+        if self.seen >= self.window {
+            self.explicit_is_cheaper = self.evaluations_explicit < GAIN * self.evaluations_implicit;
+            self.clear_window();
+        }
+    }
+
+    /// True once if the implicit method in use is to be left.
+    pub(crate) fn leaves_implicit(&mut self) -> bool {
+        let leaves = std::mem::take(&mut self.explicit_is_cheaper);
+        if leaves {
+            self.since_return = Some(0);
+        }
+        leaves
+    }
+
+    /// A discontinuity while an implicit method is in use: the one to go on with.
+    pub(crate) fn after_discontinuity(&mut self, current: SolverName) -> SolverName {
+        let steps = f64::from(std::mem::take(&mut self.steps_in_segment));
+        self.steps_per_segment = if self.steps_per_segment.is_finite() {
+            (1.0 - SEGMENT_SHARE) * self.steps_per_segment + SEGMENT_SHARE * steps
+        } else {
+            steps.max(MANY_STEPS)
+        };
+        self.implicit(Some(current))
+    }
+
+    fn implicit(&self, current: Option<SolverName>) -> SolverName {
+        let few = match current {
+            Some(SolverName::Radau) => MANY_STEPS,
+            _ => FEW_STEPS,
+        };
+        if self.large_and_sparse == Some(true) && self.steps_per_segment >= few {
+            SolverName::Bdf
+        } else {
+            SolverName::Radau
+        }
+    }
+
+    fn clear_window(&mut self) {
+        self.seen = 0;
+        self.evaluations_implicit = 0.0;
+        self.evaluations_explicit = 0.0;
+    }
+}
