@@ -588,6 +588,10 @@ impl System for CompiledSystem {
         Ok(jacobian[..n * n].iter().all(|x| x.is_finite()))
     }
 
+    fn observes_steps(&self) -> bool {
+        self.program.observes_steps
+    }
+
     fn update_discrete(&self, block: BlockId, values: &mut Values) -> Status {
         self.execute(
             &self.program.blocks[block.0 as usize].discrete,

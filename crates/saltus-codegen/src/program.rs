@@ -46,6 +46,8 @@ pub(crate) struct Program {
     pub(crate) delay_tape: Code,
     pub(crate) delays: Vec<DelayInfo>,
     pub(crate) n_asserts: usize,
+    /// See [`saltus_model::System::observes_steps`].
+    pub(crate) observes_steps: bool,
     pub(crate) notes: Vec<InitialNote>,
     pub(crate) unset_enums: Vec<Slot>,
     /// Discrete assignments that go back with the time flags, and what they assign.
@@ -252,7 +254,7 @@ pub(crate) fn build(
         .map(|d| depend::moves(&system, &layout, &moving, d.expr))
         .collect();
     let past = depend::past(&system, &layout);
-    let delays = system
+    let delays: Vec<DelayInfo> = system
         .delays
         .iter()
         .zip(delay_moves)
@@ -264,6 +266,23 @@ pub(crate) fn build(
         })
         .collect();
     let n_asserts = system.event.len() + system.initial.len();
+    // What may fail or speak at a step that is not recorded.
+    let speaks = |section: &Section| match *section {
+        Section::Explicit(code) => {
+            let tape: &Tape = &tapes[code.0 as usize];
+            !(tape.asserts.is_empty() && tape.calls.is_empty() && tape.exprs.is_empty())
+        }
+        Section::Linear(_) => false,
+        Section::Nonlinear(_) | Section::Mixed(_) => true,
+    };
+    // Trial points are silent, so warnings of the derivatives are heard at accepted ones only.
+    let warns = |section: &Section| match *section {
+        Section::Explicit(code) => !tapes[code.0 as usize].asserts.is_empty(),
+        _ => false,
+    };
+    let observes_steps = !delays.is_empty()
+        || derivatives.iter().any(warns)
+        || crossings_schedule.iter().chain(&outputs).any(speaks);
     Ok(Program {
         flat: system.flat,
         layout,
@@ -288,6 +307,7 @@ pub(crate) fn build(
         delay_tape: delay_tape.into(),
         delays,
         n_asserts,
+        observes_steps,
         notes,
         unset_enums,
         flag_tape: flag_tape.into(),

@@ -51,6 +51,11 @@ pub trait Code {
     fn step_size_max(&self, _values: &Values) -> f64 {
         f64::INFINITY
     }
+
+    /// See [`System::observes_steps`].
+    fn observes_steps(&self) -> bool {
+        true
+    }
 }
 
 /// The data of a hand-written model; build it slot by slot.
@@ -368,6 +373,10 @@ impl<C: Code> System for HandSystem<C> {
 
     fn feeds_derivatives(&self, slot: Slot) -> bool {
         self.layout.feeds[slot.index()]
+    }
+
+    fn observes_steps(&self) -> bool {
+        self.code.observes_steps()
     }
 
     fn discrete_slots(&self) -> &[Slot] {

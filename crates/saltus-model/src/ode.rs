@@ -642,6 +642,10 @@ where
         due
     }
 
+    fn observes_steps(&self) -> bool {
+        false
+    }
+
     fn clear_time_flags(&self, values: &mut Values) {
         values.set(self.flag, 0.0);
         values.pre[self.flag.index()] = 0.0;

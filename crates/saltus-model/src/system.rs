@@ -200,6 +200,13 @@ pub trait System {
     /// True if a change of this slot at an event changes the derivatives (the integrator must restart).
     fn feeds_derivatives(&self, slot: Slot) -> bool;
 
+    /// All variables are needed at every accepted step: an assertion in `Crossings` or `Outputs`, or
+    /// [`Instance::completed_step`], reads them. Otherwise these schedules run only where a row is written and at events, and
+    /// between them only states and time are sure to be up to date.
+    fn observes_steps(&self) -> bool {
+        true
+    }
+
     /// Slots that count as changed in the event iteration: discrete variables, relations, when-conditions.
     fn discrete_slots(&self) -> &[Slot];
 }

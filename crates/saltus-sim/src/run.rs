@@ -620,10 +620,23 @@ impl<'a, I: Instance> Run<'a, I> {
         t == self.integrator.time() && t < self.next_time_event && t < self.options.stop_time
     }
 
-    /// The values of the accepted point, for guesses, delays and assertions.
+    /// The values of the accepted point, for guesses, delays and assertions, as far as anybody needs them.
     fn complete_step(&mut self, t: f64) -> Result<(), SimError> {
         self.past_points(t)?;
-        self.left_limits(t, Accuracy::Trial)?;
+        let system = self.instance.system(&self.values);
+        if system.observes_steps() || t >= self.options.stop_time || !self.options.events {
+            self.left_limits(t, Accuracy::Trial)?;
+        } else {
+            scatter(
+                system.states(),
+                t,
+                self.integrator.state(),
+                &mut self.values,
+            );
+            if self.mode.driver.has_blocks() {
+                self.left_derivatives(t)?;
+            }
+        }
         self.deliver_warnings();
         self.instance
             .completed_step(&mut self.values, StepPoint::End);
@@ -647,6 +660,27 @@ impl<'a, I: Instance> Run<'a, I> {
                     .completed_step(&mut self.values, StepPoint::Inside);
             }
         }
+        Ok(())
+    }
+
+    /// What the derivatives need, for the guesses of its blocks.
+    fn left_derivatives(&mut self, t: f64) -> Result<(), SimError> {
+        let system = self.instance.system(&self.values);
+        let driver = &mut self.mode.driver;
+        driver
+            .run(
+                system,
+                ScheduleKind::Derivatives,
+                &mut self.values,
+                Accuracy::Trial,
+                Guess::Accepted,
+            )
+            .map_err(|error| SimError::Evaluation {
+                time: t,
+                phase: Phase::Continuous,
+                error,
+            })?;
+        driver.accept(system, &self.values);
         Ok(())
     }
 

@@ -60,6 +60,10 @@ pub struct Driver {
     noted: Vec<bool>,
     notes: Vec<BlockNote>,
     tolerances: Tolerances,
+    /// For each slot that is a relation its crossing function.
+    crossing_of: Vec<Option<u32>>,
+    /// Work space for their values.
+    r: Vec<f64>,
     /// Relations that a located event says have flipped, until the next event schedule has run.
     flipping: Vec<Slot>,
     pub counters: Counters,
@@ -76,12 +80,21 @@ impl Driver {
             noted: Vec::new(),
             notes: Vec::new(),
             tolerances,
+            crossing_of: Vec::new(),
+            r: Vec::new(),
             flipping: Vec::new(),
             counters: Counters::default(),
             n_linear: 0,
             n_nonlinear: 0,
             n_largest: 0,
         };
+        for (k, crossing) in system.crossings().iter().enumerate() {
+            let index = crossing.relation.index();
+            if driver.crossing_of.len() <= index {
+                driver.crossing_of.resize(index + 1, None);
+            }
+            driver.crossing_of[index].get_or_insert(k as u32);
+        }
         for kind in ALL_KINDS {
             for section in system.schedule(kind) {
                 let (Section::Linear(id) | Section::Nonlinear(id) | Section::Mixed(id)) = *section
@@ -109,6 +122,11 @@ impl Driver {
             }
         }
         driver
+    }
+
+    /// There are systems of equations to solve.
+    pub fn has_blocks(&self) -> bool {
+        !self.blocks.is_empty()
     }
 
     /// An event was located where these relations change: the next event schedule prefers sets in which they have.
@@ -248,18 +266,14 @@ impl Driver {
             accuracy,
             tolerances: self.tolerances,
         };
-        let crossings = system.crossings();
-        let crossing_of = (info.discrete.iter())
-            .map(|slot| crossings.iter().position(|c| c.relation == *slot))
-            .collect();
         let flipping = (info.discrete.iter())
             .map(|slot| self.flipping.contains(slot))
             .collect();
         if let Solved::MinimumNorm { rank } = (MixedSolve {
             solve,
-            crossing_of,
+            crossing_of: &self.crossing_of,
             flipping,
-            r: vec![0.0; crossings.len()],
+            r: &mut self.r,
             near: Vec::new(),
             tried: 0,
             cause: None,
@@ -275,11 +289,11 @@ impl Driver {
 /// One mixed block being solved.
 struct MixedSolve<'a, S> {
     solve: BlockSolve<'a, S>,
-    /// The crossing function of each discrete unknown that is a relation.
-    crossing_of: Vec<Option<usize>>,
+    /// By slot; see [`Driver`].
+    crossing_of: &'a [Option<u32>],
     /// Whether a located event says that it has flipped.
     flipping: Vec<bool>,
-    r: Vec<f64>,
+    r: &'a mut Vec<f64>,
     /// For each visited set: violated only by round-off.
     near: Vec<bool>,
     /// Sets of discrete values for which the Reals were solved.
@@ -402,7 +416,8 @@ impl<S: System> MixedSolve<'_, S> {
     /// Whether the relations that the last pass changed are all zero within their band.
     fn is_near(&mut self) -> bool {
         let solve = &mut self.solve;
-        if (solve.system.eval_crossings(solve.values, &mut self.r)).is_err() {
+        self.r.resize(solve.system.crossings().len(), 0.0);
+        if (solve.system.eval_crossings(solve.values, self.r)).is_err() {
             return false;
         }
         let size = (solve.info.determines.iter().chain(&solve.info.unknowns))
@@ -411,14 +426,16 @@ impl<S: System> MixedSolve<'_, S> {
             .fold(0.0, f64::max);
         let work = &*solve.work;
         let mut any = false;
-        for (i, crossing) in self.crossing_of.iter().enumerate() {
+        for (i, slot) in solve.info.discrete.iter().enumerate() {
             if work.discrete[i] == work.discrete_next[i] {
                 continue;
             }
             // Other discrete values change only because a relation does.
+            let crossing = self.crossing_of.get(slot.index()).copied().flatten();
             let Some(k) = crossing else { continue };
             any = true;
-            if self.r[*k].is_nan() || self.r[*k].abs() > RELATION_BAND_REL * size {
+            let r = self.r[k as usize];
+            if r.is_nan() || r.abs() > RELATION_BAND_REL * size {
                 return false;
             }
         }
