@@ -325,15 +325,17 @@ impl<C: Code> Instance for HandInstance<C> {
 }
 
 impl<C: Code> System for HandSystem<C> {
+    #[inline]
     fn states(&self) -> &[StateSlots] {
         &self.layout.states
     }
 
+    #[inline]
     fn schedule(&self, kind: ScheduleKind) -> &[Section] {
         &self.layout.schedules[schedule_index(kind)]
     }
 
-    #[inline]
+    #[inline(always)]
     fn run(&self, code: CodeId, values: &mut Values) -> Status {
         self.code.run(code, values)
     }
@@ -363,6 +365,7 @@ impl<C: Code> System for HandSystem<C> {
         &self.layout.crossings
     }
 
+    #[inline]
     fn eval_crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {
         self.code.crossings(values, out)
     }

@@ -481,7 +481,7 @@ where
     G: Fn(&At<'_>, &mut [f64]),
     R: Fn(&mut Jump<'_>),
 {
-    #[inline]
+    #[inline(always)]
     fn parts<'a>(&self, v: &'a mut [f64]) -> Parts<'a> {
         let (time, rest) = v.split_at_mut(1);
         let (x, rest) = rest.split_at_mut(self.n);
@@ -502,7 +502,7 @@ where
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn derivatives(&self, values: &mut Values) {
         let p = self.parts(&mut values.v);
         let at = At {
@@ -580,7 +580,7 @@ where
     G: Fn(&At<'_>, &mut [f64]),
     R: Fn(&mut Jump<'_>),
 {
-    #[inline]
+    #[inline(always)]
     fn run(&self, code: CodeId, values: &mut Values) -> Status {
         match code {
             EVENT => self.event(values),

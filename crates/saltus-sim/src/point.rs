@@ -105,7 +105,7 @@ pub(crate) enum Relations<'a> {
 const FOLLOW_MAX: usize = 4;
 
 impl<S: System> ModelProblem<'_, S> {
-    #[inline]
+    #[inline(always)]
     fn at(
         &mut self,
         t: f64,
@@ -122,42 +122,54 @@ impl<S: System> ModelProblem<'_, S> {
             accuracy,
             Guess::Accepted,
         )?;
-        if let Relations::Following { rules, r } = &mut self.relations {
-            for _ in 0..FOLLOW_MAX {
-                self.driver.run(
-                    self.system,
-                    ScheduleKind::Crossings,
-                    self.values,
-                    accuracy,
-                    Guess::Accepted,
-                )?;
-                self.system.eval_crossings(self.values, r)?;
-                let mut changed = false;
-                for ((crossing, rule), r) in self
-                    .system
-                    .crossings()
-                    .iter()
-                    .zip(rules.iter())
-                    .zip(r.iter())
-                {
-                    let now = f64::from(u8::from(rule.holds(*r)));
-                    changed |= self.values.get(crossing.relation) != now;
-                    self.values.set(crossing.relation, now);
-                }
-                if !changed {
-                    break;
-                }
-                self.driver.run(
-                    self.system,
-                    ScheduleKind::Derivatives,
-                    self.values,
-                    accuracy,
-                    Guess::Accepted,
-                )?;
-            }
+        if let Relations::Following { .. } = &self.relations {
+            self.follow(accuracy)?;
         }
-        self.values.actions.messages.clear();
+        if !self.values.actions.messages.is_empty() {
+            self.values.actions.messages.clear();
+        }
         gather_derivatives(states, self.values, dx)
+    }
+
+    /// Brings relations that follow up to date, and the derivatives with them.
+    #[inline(never)]
+    fn follow(&mut self, accuracy: Accuracy) -> Result<(), SolveError> {
+        let Relations::Following { rules, r } = &mut self.relations else {
+            return Ok(());
+        };
+        for _ in 0..FOLLOW_MAX {
+            self.driver.run(
+                self.system,
+                ScheduleKind::Crossings,
+                self.values,
+                accuracy,
+                Guess::Accepted,
+            )?;
+            self.system.eval_crossings(self.values, r)?;
+            let mut changed = false;
+            for ((crossing, rule), r) in self
+                .system
+                .crossings()
+                .iter()
+                .zip(rules.iter())
+                .zip(r.iter())
+            {
+                let now = f64::from(u8::from(rule.holds(*r)));
+                changed |= self.values.get(crossing.relation) != now;
+                self.values.set(crossing.relation, now);
+            }
+            if !changed {
+                break;
+            }
+            self.driver.run(
+                self.system,
+                ScheduleKind::Derivatives,
+                self.values,
+                accuracy,
+                Guess::Accepted,
+            )?;
+        }
+        Ok(())
     }
 }
 

@@ -20,6 +20,9 @@ const START_SHARE: f64 = 0.01;
 const RESTART_SHARE: f64 = 1.0;
 /// On restart the second derivative is estimated over this part of the last step size.
 const RESTART_PROBE: f64 = 0.01;
+/// After a discontinuity the old step size is trusted up to this multiple of the estimate for a start from nothing: as far as one
+/// accepted step would let it grow.
+const RESTART_GROWTH: f64 = 10.0;
 
 /// How the error of the last step enters the next size.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -49,13 +52,21 @@ pub struct Control {
 pub(crate) struct LastStep {
     step_size: f64,
     error: f64,
+    /// Its logarithm: a step then needs one power, not two.
+    error_ln: f64,
 }
 
 impl Control {
     pub(crate) fn remember(&self, step_size: f64, error: f64) -> LastStep {
+        let error = error.max(self.error_floor);
+        let error_ln = match self.law {
+            Law::ProportionalIntegral { .. } => error.ln(),
+            Law::Predictive => 0.0,
+        };
         LastStep {
             step_size,
-            error: error.max(self.error_floor),
+            error,
+            error_ln,
         }
     }
 
@@ -69,10 +80,9 @@ impl Control {
     ) -> f64 {
         let quotient = match self.law {
             Law::ProportionalIntegral { beta } => {
-                let error_last = last.map_or(self.error_floor, |last| last.error);
-                error.powf(self.exponent - 0.75 * beta)
-                    / error_last.powf(beta)
-                    / (self.safety * effort)
+                let last_ln = last.map_or_else(|| self.error_floor.ln(), |last| last.error_ln);
+                let power = (self.exponent - 0.75 * beta) * error.ln() - beta * last_ln;
+                power.exp() / (self.safety * effort)
             }
             Law::Predictive => {
                 let now = error.powf(self.exponent) / (self.safety * effort);
@@ -188,7 +198,7 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
         (share / largest).powf(1.0 / order)
     };
     let h = match step_size_last {
-        Some(last) => last.min(h1),
+        Some(last) => last.min(RESTART_GROWTH * h1),
         None => (100.0 * h0).min(h1),
     };
     Ok(h.min(span).max(2.0 * step_size_min(t)))

@@ -106,14 +106,12 @@ impl OneStepMethod for Dopri5Method {
         let h = trial.h;
         let stages = &mut self.stages;
         stages.start(&point.dx);
-        let mut stage = |s: usize, t: f64, a: &[f64]| {
-            stages.evaluate(problem, (t, &point.x, h), s, a, statistics)
-        };
-        stage(1, point.t + C[1] * h, &A2)?;
-        stage(2, point.t + C[2] * h, &A3)?;
-        stage(3, point.t + C[3] * h, &A4)?;
-        stage(4, point.t + C[4] * h, &A5)?;
-        stage(5, trial.t_new, &A6)?;
+        let (t, x) = (point.t, &point.x[..]);
+        stages.evaluate(problem, (t + C[1] * h, x, h), 1, &A2, statistics)?;
+        stages.evaluate(problem, (t + C[2] * h, x, h), 2, &A3, statistics)?;
+        stages.evaluate(problem, (t + C[3] * h, x, h), 3, &A4, statistics)?;
+        stages.evaluate(problem, (t + C[4] * h, x, h), 4, &A5, statistics)?;
+        stages.evaluate(problem, (trial.t_new, x, h), 5, &A6, statistics)?;
         stages.advance(&point.x, h, &B, &mut trial.x);
         stages.evaluate_end(problem, 6, trial, statistics)?;
         let n = point.x.len();

@@ -159,7 +159,7 @@ impl Driver {
     }
 
     /// Carries out all sections of a schedule.
-    #[inline]
+    #[inline(always)]
     pub fn run<S: System>(
         &mut self,
         system: &S,
@@ -171,16 +171,33 @@ impl Driver {
         for section in system.schedule(kind) {
             match *section {
                 Section::Explicit(code) => system.run(code, values)?,
-                Section::Linear(id) | Section::Nonlinear(id) => {
-                    self.block(system, kind, id, values, accuracy, guess)?
-                }
-                Section::Mixed(id) => self.mixed(system, kind, id, values, accuracy)?,
+                other => self.equations(system, kind, other, values, accuracy, guess)?,
             }
         }
         if kind == ScheduleKind::Event {
             self.flipping.clear();
         }
         Ok(())
+    }
+
+    /// Everything but explicit code, apart from the short way that it takes.
+    #[inline(never)]
+    fn equations<S: System>(
+        &mut self,
+        system: &S,
+        kind: ScheduleKind,
+        section: Section,
+        values: &mut Values,
+        accuracy: Accuracy,
+        guess: Guess,
+    ) -> Result<(), SolveError> {
+        match section {
+            Section::Explicit(code) => Ok(system.run(code, values)?),
+            Section::Linear(id) | Section::Nonlinear(id) => {
+                self.block(system, kind, id, values, accuracy, guess)
+            }
+            Section::Mixed(id) => self.mixed(system, kind, id, values, accuracy),
+        }
     }
 
     fn block<S: System>(

@@ -30,7 +30,8 @@ impl<const S: usize> Stages<S> {
         }
     }
 
-    /// k_s = f(t, x + h Σ a_j k_j), the sum over the length of `a`.
+    /// k_s = f(t, x + h Σ a_j k_j), the sum over the length of `a`. Inlined, so that the loop over a constant `a` is unrolled.
+    #[inline(always)]
     pub(crate) fn evaluate<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
@@ -51,6 +52,7 @@ impl<const S: usize> Stages<S> {
     }
 
     /// x_new = x + h Σ b_j k_j
+    #[inline(always)]
     pub(crate) fn advance(&self, x: &[f64], h: f64, b: &[f64], x_new: &mut [f64]) {
         for ((new, x), k) in x_new.iter_mut().zip(x).zip(&self.k) {
             *new = x + h * dot(b, k);
@@ -58,6 +60,7 @@ impl<const S: usize> Stages<S> {
     }
 
     /// k_s = f(t, x_new), kept in `trial.dx` as well.
+    #[inline(always)]
     pub(crate) fn evaluate_end<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
@@ -75,7 +78,7 @@ impl<const S: usize> Stages<S> {
 }
 
 /// Σ c_j k_j over the length of `c`.
-#[inline]
+#[inline(always)]
 pub(crate) fn dot(c: &[f64], k: &[f64]) -> f64 {
     c.iter().zip(k).map(|(c, k)| c * k).sum()
 }

@@ -470,6 +470,7 @@ impl Integrator {
     }
 
     /// The state at a time of the last step, by the method's interpolant; the ends are exact.
+    #[inline]
     pub fn interpolate(&self, t: f64, out: &mut [f64]) {
         on_method!(self.method(), m => m.interpolate(t, out));
     }

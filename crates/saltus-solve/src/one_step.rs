@@ -412,6 +412,7 @@ impl<M: OneStepMethod> OneStep<M> {
     }
 
     /// The state at a time of the last step; the ends are exact.
+    #[inline]
     pub fn interpolate(&self, t: f64, out: &mut [f64]) {
         let interval = &self.interval;
         if t == interval.t {
