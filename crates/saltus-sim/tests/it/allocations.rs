@@ -1,0 +1,78 @@
+//! Steps and events allocate nothing once a run is under way: longer runs make as many allocations as shorter ones.
+
+use saltus_model::Model;
+use saltus_sim::{Environment, Options, OutputGrid, Silent, SolverName, simulate};
+use saltus_testkit::problems::{oscillator, spring_ball};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The system's allocator with a count for each thread.
+struct Counting;
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations and state events of a run without anyone listening.
+fn run<M: Model>(model: &M, stop_time: f64) -> (u64, u64) {
+    let options = Options {
+        stop_time,
+        tolerance: 1e-8,
+        output: OutputGrid::Intervals(1),
+        solver: SolverName::Dopri5,
+        step_size_max: Some(1.0),
+        ..Options::default()
+    };
+    let mut instance = model.instantiate();
+    let before = COUNT.with(Cell::get);
+    let summary = simulate(
+        &mut instance,
+        &options,
+        &Environment::default(),
+        &mut Silent,
+    )
+    .expect("the run succeeds");
+    let count = COUNT.with(Cell::get) - before;
+    (count, summary.statistics.events_state)
+}
+
+#[test]
+fn a_step_allocates_nothing() {
+    let (short, _) = run(&oscillator(), 10.0);
+    let (long, _) = run(&oscillator(), 1000.0);
+    assert_eq!(long, short);
+}
+
+#[test]
+fn an_event_allocates_at_most_what_its_location_returns() {
+    let (short, events_short) = run(&spring_ball(), 10.0);
+    let (long, events_long) = run(&spring_ball(), 100.0);
+    assert!(events_long > events_short + 50);
+    assert!(long - short <= ALLOCATIONS_PER_EVENT * (events_long - events_short));
+}
+
+/// The list of changes that a location returns.
+const ALLOCATIONS_PER_EVENT: u64 = 1;
