@@ -4,8 +4,8 @@
 //! oscillator with many restarts. Goes out: a table for each problem, one row per method and tolerance.
 
 use saltus_solve::{
-    Discontinuity, Integrator, IntegratorStatistics, Problem, SolveError, SolverName, StepError,
-    StepLimits, Tolerances,
+    Discontinuity, Integrator, IntegratorStatistics, Problem, SolveError, SolverName, Start,
+    StepError, StepLimits, Tolerances,
 };
 use saltus_testkit::stiff::STIFF;
 use std::fmt::Write as _;
@@ -181,7 +181,13 @@ fn run(case: &Case, solver: SolverName, tolerance: f64) -> Result<Outcome, StepE
         if at < integrator.time() {
             integrator.interpolate(at, &mut x);
             limits.step_size_max = case.time_end;
-            integrator.begin_after(&mut problem, at, &x, limits, Discontinuity::States)?;
+            let start = Start {
+                t: at,
+                x: &x,
+                dx: None,
+                change: Discontinuity::States,
+            };
+            integrator.begin_after(&mut problem, start, limits)?;
             restart += 1.0;
         }
     }

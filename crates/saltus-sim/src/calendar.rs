@@ -44,16 +44,19 @@ impl Grid {
 
     /// The next point, start + k·interval by multiplication; `None` past the last one before the end of the run (the end itself
     /// is recorded as such).
+    #[inline]
     pub(crate) fn peek(&self) -> Option<f64> {
         let t = self.start + self.next as f64 * self.interval;
         (self.next <= self.n && t < self.stop - GRID_SLACK * self.interval).then_some(t)
     }
 
+    #[inline]
     pub(crate) fn advance(&mut self) {
         self.next += 1;
     }
 
     /// Points up to and including `t` are covered by other rows.
+    #[inline]
     pub(crate) fn skip_through(&mut self, t: f64) {
         while self.peek().is_some_and(|point| point <= t) {
             self.advance();

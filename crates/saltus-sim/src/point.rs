@@ -1,7 +1,7 @@
 //! Evaluation of the model at one point: scatter states into the value array, run schedules, gather.
 
 use saltus_model::{
-    CrossingClass, Instance, ModelInfo, ScheduleKind, SlotRole, StateSlots, System, Values,
+    CrossingClass, Fault, Instance, ModelInfo, ScheduleKind, SlotRole, StateSlots, System, Values,
 };
 use saltus_solve::{
     Accuracy, CrossingFunctions, Driver, Guess, Integrator, Problem, SignRule, SolveError,
@@ -191,6 +191,71 @@ impl<S: System> Problem for ModelProblem<'_, S> {
     }
 }
 
+/// Coefficients of the affine crossing functions with respect to the states. They change at events only and are found, when first needed after
+/// one that may have changed them, by differences, which are exact but for round-off.
+#[derive(Debug, Default)]
+pub(crate) struct AffineRows {
+    /// Crossing, state and magnitude of each coefficient that is not zero.
+    entries: Vec<(u32, u32, f64)>,
+    found: Found,
+    r: Vec<f64>,
+    r_moved: Vec<f64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Found {
+    #[default]
+    NotYet,
+    Yes,
+    /// Too many states, or the functions cannot be evaluated there.
+    No,
+}
+
+/// With more states than this the differences cost more than they save.
+const AFFINE_STATES_MAX: usize = 16;
+/// Coefficients are that much too small at most.
+const AFFINE_RESERVE: f64 = 1.0 + 1e-6;
+
+impl AffineRows {
+    pub(crate) fn forget(&mut self) {
+        self.found = Found::NotYet;
+    }
+
+    fn find<S: System>(&mut self, system: &S, values: &mut Values) -> bool {
+        if self.found == Found::NotYet {
+            let found = system.states().len() <= AFFINE_STATES_MAX
+                && self.differences(system, values).is_ok();
+            self.found = if found { Found::Yes } else { Found::No };
+        }
+        self.found == Found::Yes
+    }
+
+    fn differences<S: System>(&mut self, system: &S, values: &mut Values) -> Result<(), Fault> {
+        let n = system.crossings().len();
+        self.entries.clear();
+        self.r.resize(n, 0.0);
+        self.r_moved.resize(n, 0.0);
+        system.eval_affine_crossings(values, &mut self.r)?;
+        for (i, state) in system.states().iter().enumerate() {
+            let x = values.get(state.value);
+            let moved = x + x.abs().max(1.0);
+            values.set(state.value, moved);
+            let evaluated = system.eval_affine_crossings(values, &mut self.r_moved);
+            values.set(state.value, x);
+            evaluated?;
+            for j in 0..n {
+                let slope = (self.r_moved[j] - self.r[j]) / (moved - x);
+                // Not a number for what is not affine, or not finite here: then nothing is known.
+                if slope != 0.0 {
+                    let size = AFFINE_RESERVE * slope.abs();
+                    self.entries.push((j as u32, i as u32, size));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The crossing functions along the interpolant of the last step.
 pub(crate) struct StepCrossings<'a, S> {
     pub(crate) system: &'a S,
@@ -200,6 +265,7 @@ pub(crate) struct StepCrossings<'a, S> {
     pub(crate) x: &'a mut [f64],
     /// No function needs more than states and time.
     pub(crate) affine_only: bool,
+    pub(crate) rows: &'a mut AffineRows,
 }
 
 impl<S: System> StepCrossings<'_, S> {
@@ -235,6 +301,19 @@ impl<S: System> CrossingFunctions for StepCrossings<'_, S> {
         self.move_to(t);
         self.system.eval_affine_crossings(self.values, out)?;
         not_nan(self.system, out, |class| class == CrossingClass::Affine)
+    }
+
+    fn affine_bends(&mut self, out: &mut [f64]) -> Result<bool, SolveError> {
+        if !self.rows.find(self.system, self.values) {
+            return Ok(false);
+        }
+        out.fill(0.0);
+        for &(crossing, state, size) in &self.rows.entries {
+            let bend = size * self.integrator.bend(state as usize);
+            // A value that is not a number clears nothing.
+            out[crossing as usize] += bend;
+        }
+        Ok(true)
     }
 
     fn is_affine(&self, index: usize) -> bool {

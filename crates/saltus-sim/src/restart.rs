@@ -98,6 +98,9 @@ fn trial<S: System>(
         affine_only,
         ..
     } = mode;
+    // The event step has left everything as it is at this point.
+    gather_derivatives(system.states(), values, dx)?;
+    system.eval_crossings(values, r)?;
     let mut at =
         |t: f64, x: &[f64], dx: Option<&mut [f64]>, r: &mut [f64]| -> Result<(), SolveError> {
             scatter(system.states(), t, x, values);
@@ -129,7 +132,6 @@ fn trial<S: System>(
             *along = x + h * dx;
         }
     };
-    at(t, x, Some(dx), r)?;
     // Midpoint rule, so that a motion that turns back within the longer step is seen to do so.
     let h = CONFIRM_ULPS * resolution;
     go(along, 0.5 * h, dx);

@@ -15,7 +15,8 @@ use crate::guard::{Inside, beyond};
 use crate::init::{initialise, set_flag};
 use crate::options::{Environment, OptionError, Options};
 use crate::point::{
-    Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all, gather, scatter,
+    AffineRows, Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all,
+    gather, scatter,
 };
 use crate::record::{
     Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
@@ -32,7 +33,7 @@ use saltus_solve::scale::{
 };
 use saltus_solve::{
     Accuracy, Discontinuity, Guess, Integrator, Isolation, Located, LocationMethod, SolveError,
-    StepError, StepLimits, Tolerances, first_crossing,
+    Start, StepError, StepLimits, Tolerances, first_crossing,
 };
 use std::sync::atomic::Ordering;
 
@@ -133,11 +134,13 @@ struct Run<'a, I: Instance> {
     integrator: Integrator,
     isolation: Isolation,
     mixed: Vec<MixedGroup>,
+    rows: AffineRows,
     /// What each relation holds between events.
     truth: Vec<bool>,
     watch: Watch,
     grid: Grid,
     x: Vec<f64>,
+    dx: Vec<f64>,
     r: Vec<f64>,
     finite: Vec<usize>,
     /// Events up to here have been handled.
@@ -178,11 +181,13 @@ impl<'a, I: Instance> Run<'a, I> {
             tolerances,
             integrator: new_integrator(instance, options, tolerances, &values),
             mixed: mixed_groups(system),
+            rows: AffineRows::default(),
             isolation: new_isolation(system, options.event_method),
             truth: vec![false; n_crossings],
             watch: Watch::new(options.stop_time - options.start_time, n_crossings),
             grid: Grid::new(options),
             x: vec![0.0; n],
+            dx: Vec::with_capacity(n),
             r: vec![0.0; n_crossings],
             finite,
             cursor: options.start_time,
@@ -499,6 +504,7 @@ impl<'a, I: Instance> Run<'a, I> {
             integrator: &self.integrator,
             x: &mut self.x,
             affine_only: self.mode.affine_only,
+            rows: &mut self.rows,
         };
         let found = first_crossing(
             &mut functions,
@@ -802,6 +808,11 @@ impl<'a, I: Instance> Run<'a, I> {
                 .map(|c| (c.relation, c.site))
                 .collect()
         })?;
+        let discrete = self.instance.system(&self.values).discrete_slots();
+        let same = |slot: &Slot| self.before[slot.index()] == self.values.get(*slot);
+        if !discrete.iter().all(same) {
+            self.rows.forget();
+        }
         self.enter_mode_if_changed();
         self.read_truth()?;
         self.schedule_time_event()?;
@@ -906,6 +917,7 @@ impl<'a, I: Instance> Run<'a, I> {
         self.integrator =
             new_integrator(self.instance, self.options, self.tolerances, &self.values);
         self.mixed = mixed_groups(self.instance.system(&self.values));
+        self.rows.forget();
         self.isolation = new_isolation(
             self.instance.system(&self.values),
             self.options.event_method,
@@ -932,7 +944,7 @@ impl<'a, I: Instance> Run<'a, I> {
                     phase: Phase::Event,
                     error: SolveError::Fault(fault),
                 })?;
-            self.isolation.restart(&self.r);
+            self.isolation.restart(self.values.time(), &self.r);
             for group in &self.mixed {
                 let size = group.size(&self.values);
                 for &i in &group.crossings {
@@ -967,6 +979,11 @@ impl<'a, I: Instance> Run<'a, I> {
         let limits = self.limits();
         let system = self.instance.system(&self.values);
         gather(system.states(), &self.values, &mut self.x);
+        // The right limits have just been computed, unless what the model keeps of its past has changed since.
+        let known = self.options.events && !self.instance.keeps_past();
+        let dx = &mut self.dx;
+        dx.clear();
+        dx.extend((system.states().iter()).map(|state| self.values.get(state.derivative)));
         let relations = match self.options.events {
             true => Relations::Held,
             false => Relations::Following {
@@ -980,9 +997,13 @@ impl<'a, I: Instance> Run<'a, I> {
             values: &mut self.values,
             relations,
         };
-        let result = self
-            .integrator
-            .begin_after(&mut problem, t, &self.x, limits, change);
+        let start = Start {
+            t,
+            x: &self.x,
+            dx: known.then_some(&self.dx),
+            change,
+        };
+        let result = self.integrator.begin_after(&mut problem, start, limits);
         result.map_err(|error| self.step_error(error))
     }
 

@@ -23,7 +23,7 @@ use crate::control::{
 use crate::error::SolveError;
 use crate::integrator::{IntegratorStatistics, Problem, StepError, StepLimits};
 use crate::jacobian::{IterationMatrix, Jacobian};
-use crate::one_step::Discontinuity;
+use crate::one_step::Start;
 use crate::scale::{EPS, Tolerances, nominal_magnitude, rms};
 
 const ORDER_MAX: usize = 5;
@@ -205,11 +205,10 @@ impl Bdf {
     pub fn begin<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
-        t: f64,
-        x: &[f64],
+        start: Start<'_>,
         limits: StepLimits,
-        _: Discontinuity,
     ) -> Result<(), StepError> {
+        let Start { t, x, dx, .. } = start;
         self.phi[0].copy_from_slice(x);
         self.x_old.copy_from_slice(x);
         self.times = [t; DIFFERENCES];
@@ -218,10 +217,16 @@ impl Bdf {
             time: t,
             error: Box::new(error),
         };
-        problem
-            .derivatives(t, &self.phi[0], &mut self.dx)
-            .map_err(fatal)?;
-        self.statistics.rhs_evaluations += 2;
+        self.statistics.rhs_evaluations += 1;
+        match dx {
+            Some(dx) => self.dx.copy_from_slice(dx),
+            None => {
+                self.statistics.rhs_evaluations += 1;
+                problem
+                    .derivatives(t, &self.phi[0], &mut self.dx)
+                    .map_err(fatal)?;
+            }
+        }
         self.update_weights();
         let last = self.started.then_some(self.step_size_next);
         self.step_size_next = initial_step_size(

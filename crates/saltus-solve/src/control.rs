@@ -57,6 +57,7 @@ pub(crate) struct LastStep {
 }
 
 impl Control {
+    #[inline]
     pub(crate) fn remember(&self, step_size: f64, error: f64) -> LastStep {
         let error = error.max(self.error_floor);
         let error_ln = match self.law {
@@ -71,6 +72,7 @@ impl Control {
     }
 
     /// h/h_new after an accepted step of size `h`. `effort` ≤ 1 lowers the safety factor after a hard iteration.
+    #[inline]
     pub(crate) fn after_accepted(
         &self,
         h: f64,
@@ -114,6 +116,7 @@ impl Control {
 
 /// The end of the next trial step and whether that is the limit: lands on `time_end` exactly, stretches by at most 10 % to do
 /// so, and halves the way rather than leave a sliver.
+#[inline]
 pub(crate) fn trial_step(t: f64, wanted: f64, limits: StepLimits) -> (f64, bool) {
     let wanted = wanted.min(limits.step_size_max);
     let remaining = limits.time_end - t;
@@ -127,6 +130,7 @@ pub(crate) fn trial_step(t: f64, wanted: f64, limits: StepLimits) -> (f64, bool)
 }
 
 /// An error that names the first state whose value, derivative or residual is NaN or infinite.
+#[inline]
 pub(crate) fn all_finite(v: &[f64]) -> Result<(), SolveError> {
     match v.iter().position(|v| !v.is_finite()) {
         None => Ok(()),
@@ -135,6 +139,7 @@ pub(crate) fn all_finite(v: &[f64]) -> Result<(), SolveError> {
 }
 
 /// Smallest step size at `t`.
+#[inline]
 pub(crate) fn step_size_min(t: f64) -> f64 {
     STEP_ULPS * time_resolution(t, 0.0)
 }

@@ -153,6 +153,7 @@ impl OneStepMethod for Dopri5Method {
         Ok(())
     }
 
+    #[inline]
     fn interpolate(&self, step: &LastInterval, theta: f64, out: &mut [f64]) {
         let theta1 = 1.0 - theta;
         for ((out, x), d) in out.iter_mut().zip(&step.x_old).zip(&self.dense) {
@@ -162,6 +163,15 @@ impl OneStepMethod for Dopri5Method {
 }
 
 impl Dopri5 {
+    /// Bound of the distance of state `i` from a straight line over the last step. The interpolant without its linear part is
+    /// θθ₁(d1 + θ d2 + θθ₁ d3), with θθ₁ ≤ 1/4 and θ²θ₁ ≤ 4/27.
+    #[inline]
+    pub(crate) fn bend(&self, i: usize) -> f64 {
+        let d = &self.method.dense[i];
+        0.25 * d[1].abs() + 4.0 / 27.0 * d[2].abs() + 0.0625 * d[3].abs()
+    }
+
+    #[inline]
     pub(crate) fn is_stiff(&self) -> bool {
         self.method.stiffness.is_stiff()
     }

@@ -24,6 +24,7 @@ impl<const S: usize> Stages<S> {
     }
 
     /// k_0 = dx, the derivative at the start of the step.
+    #[inline]
     pub(crate) fn start(&mut self, dx: &[f64]) {
         for (k, dx) in self.k.iter_mut().zip(dx) {
             k[0] = *dx;
@@ -98,6 +99,7 @@ pub(crate) struct StiffnessDetector {
 
 impl StiffnessDetector {
     /// Looks at a step about to be accepted: `k_last` and `argument` of the last stage at t_new, `trial` the new point.
+    #[inline]
     pub(crate) fn observe(
         &mut self,
         point: &Point,
@@ -128,6 +130,7 @@ impl StiffnessDetector {
         }
     }
 
+    #[inline]
     pub(crate) fn is_stiff(&self) -> bool {
         self.stiff >= STIFF_STEPS
     }

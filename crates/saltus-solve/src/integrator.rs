@@ -10,7 +10,7 @@ use crate::dop853::Dop853;
 use crate::dopri5::Dopri5;
 use crate::error::SolveError;
 use crate::esdirk::Esdirk;
-use crate::one_step::Discontinuity;
+use crate::one_step::{Discontinuity, Start};
 use crate::radau::Radau;
 use crate::scale::Tolerances;
 
@@ -274,10 +274,12 @@ impl Integrator {
         }
     }
 
+    #[inline]
     fn method(&self) -> &Method {
         &self.methods[self.active]
     }
 
+    #[inline]
     fn method_mut(&mut self) -> &mut Method {
         &mut self.methods[self.active]
     }
@@ -291,23 +293,27 @@ impl Integrator {
         x: &[f64],
         limits: StepLimits,
     ) -> Result<(), StepError> {
-        self.begin_after(problem, t, x, limits, Discontinuity::Dynamics)
+        let start = Start {
+            t,
+            x,
+            dx: None,
+            change: Discontinuity::Dynamics,
+        };
+        self.begin_after(problem, start, limits)
     }
 
-    /// The same, with what is known about the discontinuity: the Jacobian outlives a jump of the states.
+    /// The same, with what is known about the point and the discontinuity: the Jacobian outlives a jump of the states.
     pub fn begin_after<P: Problem>(
         &mut self,
         problem: &mut P,
-        t: f64,
-        x: &[f64],
+        start: Start<'_>,
         limits: StepLimits,
-        change: Discontinuity,
     ) -> Result<(), StepError> {
         if !self.tolerances.usable() {
             return Err(StepError::Tolerances(self.tolerances));
         }
         self.choose_method_after_discontinuity();
-        on_method_with!(self.method_mut(), problem, m => m.begin(problem, t, x, limits, change))
+        on_method_with!(self.method_mut(), problem, m => m.begin(problem, start, limits))
     }
 
     /// Takes one accepted step, with its interpolant.
@@ -355,6 +361,7 @@ impl Integrator {
     }
 
     /// Before a step: leaves an explicit method that stability limits, and an implicit one that an explicit one would beat.
+    #[inline]
     fn choose_method<P: Problem>(&mut self, problem: &P) {
         let Some(auto) = &mut self.auto else {
             return;
@@ -370,11 +377,13 @@ impl Integrator {
         }
     }
 
+    #[inline]
     fn evaluations(&self) -> u64 {
         on_method!(self.method(), m => m.statistics().rhs_evaluations)
     }
 
     /// After an accepted step that began with `evaluations`.
+    #[inline]
     fn judge_step(&mut self, evaluations: u64) {
         let Some(auto) = &mut self.auto else {
             return;
@@ -394,6 +403,7 @@ impl Integrator {
         }
     }
 
+    #[inline]
     fn choose_method_after_discontinuity(&mut self) {
         let current = self.method().name();
         if self.method().is_explicit() {
@@ -456,11 +466,13 @@ impl Integrator {
         )
     }
 
+    #[inline]
     pub fn time(&self) -> f64 {
         on_method!(self.method(), m => m.time())
     }
 
     /// Start of the last step.
+    #[inline]
     pub fn time_old(&self) -> f64 {
         on_method!(self.method(), m => m.time_old())
     }
@@ -479,6 +491,17 @@ impl Integrator {
     /// function that is affine in states and time.
     pub fn dense_degree(&self) -> usize {
         on_method!(self.method(), m => m.dense_degree())
+    }
+
+    /// Bound of the distance of state `i` from a straight line over the last step; infinite where the method has none.
+    #[inline]
+    pub fn bend(&self, i: usize) -> f64 {
+        match self.method() {
+            Method::Dopri5(m) => m.bend(i),
+            Method::Dop853(_) | Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) => {
+                f64::INFINITY
+            }
+        }
     }
 
     /// Size of the last step.

@@ -34,7 +34,7 @@ pub use esdirk::Esdirk;
 pub use integrator::{
     Form, Integrator, IntegratorStatistics, Problem, SolverName, StepError, StepLimits,
 };
-pub use one_step::Discontinuity;
+pub use one_step::{Discontinuity, Start};
 pub use radau::Radau;
 pub use roots::{
     CrossingFunctions, Isolation, Located, LocationMethod, SignRule, Touch, first_crossing,

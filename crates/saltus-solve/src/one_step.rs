@@ -90,6 +90,17 @@ pub enum Discontinuity {
     Dynamics,
 }
 
+/// Where an integration begins, or begins again after a discontinuity.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Start<'a> {
+    pub t: f64,
+    pub x: &'a [f64],
+    /// The derivative there, if it is known.
+    pub dx: Option<&'a [f64]>,
+    /// What the discontinuity changed.
+    pub change: Discontinuity,
+}
+
 /// A method: tableau, stages, dense output.
 pub trait OneStepMethod {
     const NAME: SolverName;
@@ -207,25 +218,30 @@ impl<M: OneStepMethod> OneStep<M> {
         }
     }
 
-    /// Begins, or begins again after a discontinuity. Costs two evaluations: the derivative, which the first step uses, and one
-    /// that tests the step size.
+    /// Begins, or begins again after a discontinuity. Costs two evaluations: the derivative, which the first step uses, if it is not known,
+    /// and one that tests the step size.
     pub fn begin<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
-        t: f64,
-        x: &[f64],
+        start: Start<'_>,
         limits: StepLimits,
-        change: Discontinuity,
     ) -> Result<(), StepError> {
-        self.set_point(t, x, change);
+        let t = start.t;
+        self.set_point(t, start.x, start.change);
         let fatal = |error| StepError::Fatal {
             time: t,
             error: Box::new(error),
         };
-        self.statistics.rhs_evaluations += 2;
-        problem
-            .derivatives(t, &self.point.x, &mut self.point.dx)
-            .map_err(fatal)?;
+        self.statistics.rhs_evaluations += 1;
+        match start.dx {
+            Some(dx) => self.point.dx.copy_from_slice(dx),
+            None => {
+                self.statistics.rhs_evaluations += 1;
+                problem
+                    .derivatives(t, &self.point.x, &mut self.point.dx)
+                    .map_err(fatal)?;
+            }
+        }
         let last = self.started.then_some(self.step_size_next);
         self.step_size_next = initial_step_size(
             problem,

@@ -26,7 +26,7 @@ pub mod location;
 
 use crate::error::SolveError;
 use crate::scale::{DENSE_EVENTS_ULPS, EPS, time_resolution};
-use bernstein::{Basis, Walk};
+use bernstein::Walk;
 pub use location::LocationMethod;
 use location::Locator;
 
@@ -49,6 +49,12 @@ pub trait CrossingFunctions {
         self.evaluate(t, out)
     }
 
+    /// Bounds of the distance of each affine function from a straight line over the step, what is written for others has no meaning;
+    /// `Ok(false)`: none are known.
+    fn affine_bends(&mut self, _out: &mut [f64]) -> Result<bool, SolveError> {
+        Ok(false)
+    }
+
     /// Affine in states and time: a polynomial over the step.
     fn is_affine(&self, index: usize) -> bool;
 
@@ -66,6 +72,7 @@ pub struct SignRule {
 }
 
 impl SignRule {
+    #[inline]
     pub fn holds(self, r: f64) -> bool {
         if r == 0.0 {
             self.closed
@@ -104,6 +111,8 @@ struct Candidate {
     index: usize,
     left: f64,
     right: f64,
+    /// Where a polynomial through its values changes sign.
+    guess: Option<f64>,
 }
 
 /// Work space, kept between steps: after the first ones nothing is allocated where nothing changes.
@@ -113,7 +122,6 @@ pub struct Isolation {
     affine: Vec<usize>,
     general: Vec<usize>,
     classified: bool,
-    basis: Option<Basis>,
     walk: Walk,
     /// Values at the nodes of the affine functions' basis.
     samples: Vec<Vec<f64>>,
@@ -124,6 +132,9 @@ pub struct Isolation {
     /// Values at the end of the interval searched last.
     end: Vec<f64>,
     end_time: Option<f64>,
+    /// Values at the end of the interval being searched, and how far from straight affine functions are over it.
+    next: Vec<f64>,
+    bends: Vec<f64>,
     /// Rates of general functions at a time.
     rates: Vec<f64>,
     rates_time: Option<f64>,
@@ -140,6 +151,8 @@ impl Isolation {
         Isolation {
             scale: vec![0.0; n_functions],
             end: vec![0.0; n_functions],
+            next: vec![0.0; n_functions],
+            bends: vec![0.0; n_functions],
             rates: vec![0.0; n_functions],
             band: vec![0.0; n_functions],
             rest: vec![0.0; n_functions],
@@ -157,14 +170,18 @@ impl Isolation {
     }
 
     /// The values at the end of the last interval no longer hold.
+    #[inline]
     pub fn forget(&mut self) {
         self.end_time = None;
         self.rates_time = None;
     }
 
-    /// An event has ended with these values: functions within their band rest.
-    pub fn restart(&mut self, r: &[f64]) {
-        self.forget();
+    /// An event has ended at `t` with these values: functions within their band rest.
+    #[inline]
+    pub fn restart(&mut self, t: f64, r: &[f64]) {
+        self.end.copy_from_slice(r);
+        self.end_time = Some(t);
+        self.rates_time = None;
         for ((rest, band), r) in self.rest.iter_mut().zip(&self.band).zip(r) {
             *rest = if r.abs() <= *band { *band } else { 0.0 };
         }
@@ -182,32 +199,30 @@ impl Isolation {
         &self.end
     }
 
-    fn classify(&mut self, functions: &dyn CrossingFunctions) {
+    fn classify<F: CrossingFunctions + ?Sized>(&mut self, functions: &F) {
         if !self.classified {
             let n = functions.n_functions();
             self.affine = (0..n).filter(|&i| functions.is_affine(i)).collect();
             self.general = (0..n).filter(|&i| !functions.is_affine(i)).collect();
             self.classified = true;
         }
-        let degree = functions.degree();
-        if self.basis.as_ref().is_none_or(|b| b.degree != degree) {
-            self.basis = Some(Basis::new(degree));
-        }
     }
 
+    #[inline]
     fn take(&mut self) -> Vec<f64> {
         let n = self.end.len();
         self.pool.pop().unwrap_or_else(|| vec![0.0; n])
     }
 
+    #[inline]
     fn put(&mut self, buffer: Vec<f64>) {
         self.pool.push(buffer);
     }
 }
 
 /// The earliest change of a relation in (t_a, t_b], if there is one. `truth[i]` is what relation i holds at `t_a`.
-pub fn first_crossing(
-    functions: &mut dyn CrossingFunctions,
+pub fn first_crossing<F: CrossingFunctions + ?Sized>(
+    functions: &mut F,
     isolation: &mut Isolation,
     rules: &[SignRule],
     truth: &[bool],
@@ -226,7 +241,11 @@ pub fn first_crossing(
         truth,
         start: t_a,
         width: t_b - t_a,
+        end_known: false,
     };
+    if search.is_quiet(t_a, t_b)? {
+        return Ok(None);
+    }
     let a = search.start_values(t_a)?;
     let result = search.run(&a, t_a, t_b);
     search.isolation.put(a);
@@ -240,16 +259,18 @@ enum Scope {
     All,
 }
 
-struct Search<'a> {
-    functions: &'a mut dyn CrossingFunctions,
+struct Search<'a, F: ?Sized> {
+    functions: &'a mut F,
     isolation: &'a mut Isolation,
     rules: &'a [SignRule],
     truth: &'a [bool],
     start: f64,
     width: f64,
+    /// The affine functions at the end are in `isolation.next`.
+    end_known: bool,
 }
 
-impl Search<'_> {
+impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     fn start_values(&mut self, t_a: f64) -> Result<Vec<f64>, SolveError> {
         if self.isolation.end_time == Some(t_a) {
             let mut a = self.isolation.take();
@@ -290,6 +311,30 @@ impl Search<'_> {
         found
     }
 
+    /// Most steps: all functions are affine and too far from zero for what they bend over the step. Nothing but their values at its end is
+    /// needed to know.
+    #[inline]
+    fn is_quiet(&mut self, t_a: f64, t_b: f64) -> Result<bool, SolveError> {
+        if self.isolation.end_time != Some(t_a) || !self.isolation.general.is_empty() {
+            return Ok(false);
+        }
+        let mut next = std::mem::take(&mut self.isolation.next);
+        let end = std::mem::take(&mut self.isolation.end);
+        let quiet = self
+            .evaluate(t_b, Scope::Affine, &mut next)
+            .and_then(|()| self.straight_enough(&end, &next));
+        self.isolation.end = end;
+        self.isolation.next = next;
+        self.end_known = true;
+        if let Ok(true) = quiet {
+            let isolation = &mut *self.isolation;
+            std::mem::swap(&mut isolation.end, &mut isolation.next);
+            isolation.end_time = Some(t_b);
+            self.end_rests();
+        }
+        quiet
+    }
+
     /// Affine functions first: where one of them guards the domain of the model, the model is not evaluated beyond its change.
     fn search(
         &mut self,
@@ -301,10 +346,18 @@ impl Search<'_> {
         let mut limit = t_b;
         let mut first = None;
         if !self.isolation.affine.is_empty() {
-            self.evaluate(t_b, Scope::Affine, b)?;
-            self.affine(a, b, t_a, t_b)?;
+            let quiet = if self.end_known {
+                b.copy_from_slice(&self.isolation.next);
+                false
+            } else {
+                self.evaluate(t_b, Scope::Affine, b)?;
+                self.straight_enough(a, b)?
+            };
+            if !quiet {
+                self.affine(a, b, t_a, t_b)?;
+            }
             if !self.isolation.candidates.is_empty() {
-                let bracket = self.locate(a, t_a, t_b, Scope::Affine)?;
+                let bracket = self.locate((t_a, a), (t_b, b), Scope::Affine)?;
                 limit = bracket.left;
                 first = Some(bracket);
                 self.isolation.candidates.clear();
@@ -318,7 +371,7 @@ impl Search<'_> {
                     self.isolation.put(bracket.f_left);
                     self.isolation.put(bracket.f_right);
                 }
-                let bracket = self.locate(a, t_a, t_b, Scope::All)?;
+                let bracket = self.locate((t_a, a), (limit, b), Scope::All)?;
                 return self.gather(bracket, Scope::All, t_b).map(Some);
             }
         }
@@ -401,20 +454,29 @@ impl Search<'_> {
     /// right one has.
     fn locate(
         &mut self,
-        a: &[f64],
-        t_a: f64,
-        t_b: f64,
+        (t_a, a): (f64, &[f64]),
+        (t_b, b): (f64, &[f64]),
         scope: Scope,
     ) -> Result<Bracket, SolveError> {
         let mut candidates = std::mem::take(&mut self.isolation.candidates);
         let t_right = candidates.iter().fold(t_b, |t, c| t.min(c.right));
         candidates.retain(|c| c.left < t_right);
         let t_left = candidates.iter().fold(t_right, |t, c| t.min(c.left));
+        let (mut f_left, mut f_right) = (self.isolation.take(), self.isolation.take());
+        for (t, f) in [(t_left, &mut f_left), (t_right, &mut f_right)] {
+            if t == t_a {
+                f.copy_from_slice(a);
+            } else if t == t_b {
+                f.copy_from_slice(b);
+            } else {
+                self.evaluate(t, scope, f)?;
+            }
+        }
         let mut bracket = Bracket {
             left: t_left,
             right: t_right,
-            f_left: self.at(t_left, scope)?,
-            f_right: self.at(t_right, scope)?,
+            f_left,
+            f_right,
         };
         if (candidates.iter()).any(|c| self.changed(c.index, bracket.f_left[c.index])) {
             // Round-off has taken the polynomial's side and the function's apart: nothing has changed at the start.
@@ -492,13 +554,19 @@ impl Search<'_> {
             let Some(leader) = self.leading(bracket, candidates) else {
                 break;
             };
+            let Candidate {
+                index: leader,
+                guess,
+                ..
+            } = *leader;
             let resolution = EPS * EPS * self.width;
             let mut locator = Locator::new(
                 self.isolation.method,
                 (bracket.left, self.level(leader, bracket.f_left[leader])),
                 (bracket.right, self.level(leader, bracket.f_right[leader])),
                 resolution,
-            );
+            )
+            .with_guess(guess.filter(|_| self.isolation.method == LocationMethod::default()));
             let mut overtaken = false;
             while let Some(t) = locator.propose() {
                 self.evaluate(t, scope, &mut f)?;
@@ -527,16 +595,15 @@ impl Search<'_> {
     }
 
     /// Of the functions that have changed at the right end, the one whose secant crosses zero first.
-    fn leading(&self, bracket: &Bracket, candidates: &[Candidate]) -> Option<usize> {
+    fn leading<'c>(&self, bracket: &Bracket, candidates: &'c [Candidate]) -> Option<&'c Candidate> {
         let crossing = |i: usize| {
             let (left, right) = (bracket.f_left[i], bracket.f_right[i]);
             left / (left - right)
         };
         candidates
             .iter()
-            .map(|c| c.index)
-            .filter(|&i| self.changed(i, bracket.f_right[i]))
-            .min_by(|&i, &j| crossing(i).total_cmp(&crossing(j)))
+            .filter(|c| self.changed(c.index, bracket.f_right[c.index]))
+            .min_by(|c, d| crossing(c.index).total_cmp(&crossing(d.index)))
     }
 
     /// The located event with all functions that change at its instant, or within a few units of time resolution where
@@ -589,7 +656,7 @@ impl Search<'_> {
         let resolution = time_resolution(right, EPS * self.width);
         let later = right + GATHER_ULPS * resolution;
         let alone = right - self.start > DENSE_EVENTS_ULPS * resolution;
-        if near.len() > 1 && alone && later < t_b {
+        if alone && later < t_b && self.may_follow(near, &located, later - right) {
             let f = self.at(later, all)?;
             let stay = (located.changed.iter()).all(|c| self.changed(c.index, f[c.index]));
             let together = self.located(left, near, later, &f);
@@ -604,6 +671,16 @@ impl Search<'_> {
         Ok(located)
     }
 
+    /// A function that has not changed may do so within so short a time. Over the step functions are polynomials of some degree d, or
+    /// resolved by one, and their rates at most 2d²/width of their size (Markov's inequality).
+    fn may_follow(&self, near: &[f64], located: &Located, time: f64) -> bool {
+        let share = RATE_MAX * time / self.width;
+        (0..near.len()).any(|i| {
+            near[i].abs() <= share * self.isolation.scale[i]
+                && located.changed.iter().all(|c| c.index != i)
+        })
+    }
+
     /// Logs a touch, once for each function and place.
     fn note_touch(&mut self, t: f64, index: usize, value: f64) {
         let known = |touch: &Touch| {
@@ -615,6 +692,8 @@ impl Search<'_> {
     }
 }
 
+/// Largest rate of a function relative to its size over the step: twice what a polynomial of degree 8 can have.
+const RATE_MAX: f64 = 256.0;
 /// Touches of one function closer than this part of the interval are one.
 const TOUCH_SAME_REL: f64 = 1e-3;
 

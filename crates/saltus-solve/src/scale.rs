@@ -45,6 +45,7 @@ pub const REST_BAND_REL: f64 = 1e-12;
 pub const STEP_ULPS: f64 = 16.0;
 
 /// The resolution of time near `t` when steps of size `h` are taken.
+#[inline]
 pub fn time_resolution(t: f64, h: f64) -> f64 {
     EPS * t.abs().max(h.abs()).max(f64::MIN_POSITIVE / EPS)
 }
@@ -67,11 +68,13 @@ impl Tolerances {
     }
 
     /// Both parts say something: positive and finite.
+    #[inline]
     pub fn usable(&self) -> bool {
         let meaningful = |v: f64| v > 0.0 && v.is_finite();
         meaningful(self.rel) && meaningful(self.abs)
     }
 
+    #[inline]
     pub fn weight(&self, x: f64, nominal: f64) -> f64 {
         self.rel * x.abs() + self.abs * nominal
     }
@@ -89,6 +92,7 @@ pub fn nominal_magnitude(nominal: f64) -> f64 {
 }
 
 /// Root mean square of `v[i] / weight[i]`; 0 for an empty vector.
+#[inline]
 pub fn rms(v: &[f64], weight: &[f64]) -> f64 {
     if v.is_empty() {
         return 0.0;

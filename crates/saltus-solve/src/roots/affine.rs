@@ -3,8 +3,8 @@
 //! Their values at the nodes determine them. Where round-off takes the polynomial and the function apart, the function decides: the right end of a
 //! bracket is a time at which it was seen to have changed.
 
-use super::bernstein::{Basis, DEGREE_MAX, Met, Walk};
-use super::{Candidate, Scope, Search};
+use super::bernstein::{Basis, DEGREE_MAX, Met, Walk, root_between};
+use super::{Candidate, CrossingFunctions, Scope, Search};
 use crate::error::SolveError;
 use crate::scale::{EPS, TOUCH_ULPS};
 
@@ -14,11 +14,12 @@ const FLAT_MARGIN: f64 = 1e-6;
 /// The values of one function at the nodes.
 struct Sampled {
     index: usize,
-    /// As the model gives them, and with the sign that is positive as long as nothing changes.
+    /// As the model gives them.
     raw: [f64; DEGREE_MAX + 1],
-    level: [f64; DEGREE_MAX + 1],
-    low: f64,
-    high: f64,
+    /// Of their polynomial, with the sign that is positive as long as nothing changes.
+    coefficients: [f64; DEGREE_MAX + 1],
+    /// Largest magnitude.
+    size: f64,
 }
 
 /// The interval, as times for s in [0, 1].
@@ -38,7 +39,7 @@ impl Times {
     }
 }
 
-impl Search<'_> {
+impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     /// Adds the affine functions that may be the first to change in (t_a, t_b] to the candidates.
     pub(super) fn affine(
         &mut self,
@@ -47,19 +48,38 @@ impl Search<'_> {
         t_a: f64,
         t_b: f64,
     ) -> Result<(), SolveError> {
-        let basis = self.isolation.basis.take().expect("classified");
+        let basis = Basis::of(self.functions.degree());
         let affine = std::mem::take(&mut self.isolation.affine);
         let mut samples = std::mem::take(&mut self.isolation.samples);
         let mut walk = std::mem::take(&mut self.isolation.walk);
         let times = Times { a: t_a, b: t_b };
         let result = self
-            .sample(&basis, &mut samples, times)
-            .and_then(|()| self.affine_of(&affine, &basis, &mut walk, [a, b], &samples, times));
+            .sample(basis, &mut samples, times)
+            .and_then(|()| self.affine_of(&affine, basis, &mut walk, [a, b], &samples, times));
         self.isolation.walk = walk;
         self.isolation.samples = samples;
         self.isolation.affine = affine;
-        self.isolation.basis = Some(basis);
         result
+    }
+
+    /// No affine function can come to zero between its values at the ends: it is at most 2δ below the smaller of them, where δ bounds its
+    /// distance from a straight line over the step, of which the interval may be a part.
+    #[inline]
+    pub(super) fn straight_enough(&mut self, a: &[f64], b: &[f64]) -> Result<bool, SolveError> {
+        let mut bends = std::mem::take(&mut self.isolation.bends);
+        let known = self.functions.affine_bends(&mut bends);
+        let clear = matches!(known, Ok(true))
+            && self.isolation.affine.iter().all(|&i| {
+                let low = self.level(i, a[i]).min(self.level(i, b[i]));
+                low > 2.0 * bends[i] + TOUCH_ULPS * EPS * a[i].abs().max(b[i].abs())
+            });
+        if clear {
+            for &i in &self.isolation.affine {
+                self.isolation.scale[i] = a[i].abs().max(b[i].abs()) + bends[i];
+            }
+        }
+        self.isolation.bends = bends;
+        known.map(|_| clear)
     }
 
     fn sample(
@@ -90,18 +110,12 @@ impl Search<'_> {
         let d = basis.degree;
         let mut limit = 1.0;
         for &i in affine {
-            let mut raw = [0.0; DEGREE_MAX + 1];
-            raw[0] = a[i];
-            raw[d] = b[i];
-            for (raw, sample) in raw[1..d].iter_mut().zip(samples) {
-                *raw = sample[i];
-            }
-            let mut level = [0.0; DEGREE_MAX + 1];
             let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-            for (level, raw) in level[..=d].iter_mut().zip(raw) {
-                *level = self.level(i, raw);
-                low = low.min(*level);
-                high = high.max(*level);
+            let inner = samples[..d - 1].iter().map(|sample| sample[i]);
+            for r in inner.chain([a[i], b[i]]) {
+                let level = self.level(i, r);
+                low = low.min(level);
+                high = high.max(level);
             }
             let scale = &mut self.isolation.scale[i];
             *scale = scale.max(low.abs()).max(high.abs());
@@ -110,22 +124,30 @@ impl Search<'_> {
             if far || low == high {
                 continue;
             }
+            let mut raw = [0.0; DEGREE_MAX + 1];
+            raw[0] = a[i];
+            raw[d] = b[i];
+            for (raw, sample) in raw[1..d].iter_mut().zip(samples) {
+                *raw = sample[i];
+            }
+            let level = raw.map(|r| self.level(i, r));
             let sampled = Sampled {
                 index: i,
                 raw,
-                level,
-                low,
-                high,
+                coefficients: basis.coefficients(&level),
+                size: low.abs().max(high.abs()),
             };
             let found = self.change_of(&sampled, basis, walk, limit, times)?;
             if let Some((left, right)) = found
                 && left < limit
             {
                 limit = limit.min(right);
+                let guess = root_between(&sampled.coefficients[..=d], left, right);
                 self.isolation.candidates.push(Candidate {
                     index: i,
                     left: times.at(left),
                     right: times.at(right),
+                    guess: Some(times.at(guess)),
                 });
             }
         }
@@ -142,7 +164,6 @@ impl Search<'_> {
         times: Times,
     ) -> Result<Option<(f64, f64)>, SolveError> {
         let (i, d) = (sampled.index, basis.degree);
-        let size = sampled.low.abs().max(sampled.high.abs());
         // What the nodes show. A change that is no deeper than a touch is one only if it lasts to the end.
         let lasting = self.changed(i, sampled.raw[d]);
         let seen = |k: &usize| {
@@ -152,11 +173,11 @@ impl Search<'_> {
         let by_nodes = (1..=d)
             .find(seen)
             .map(|k| (basis.nodes[k - 1], basis.nodes[k]));
-        if !size.is_finite() {
+        if !sampled.size.is_finite() {
             return Ok(by_nodes);
         }
         let n_touches = self.isolation.touches.len();
-        walk.begin(d, basis.coefficients(&sampled.level), basis.noise(size));
+        walk.begin(d, sampled.coefficients, basis.noise(sampled.size));
         while let Some(met) = walk.next(limit) {
             let found = match met {
                 Met::Root { left, right } => match by_nodes {

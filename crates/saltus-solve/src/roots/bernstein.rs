@@ -9,6 +9,7 @@
 //! Otherwise de Casteljau's algorithm halves the piece. Nothing here evaluates the model.
 
 use crate::scale::EPS;
+use std::sync::OnceLock;
 
 /// Highest degree of an interpolant.
 pub(super) const DEGREE_MAX: usize = 8;
@@ -32,7 +33,14 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    pub(super) fn new(degree: usize) -> Basis {
+    /// The basis of a degree, made once.
+    #[inline]
+    pub(super) fn of(degree: usize) -> &'static Basis {
+        static ALL: [OnceLock<Basis>; DEGREE_MAX + 1] = [const { OnceLock::new() }; DEGREE_MAX + 1];
+        ALL[degree].get_or_init(|| Basis::new(degree))
+    }
+
+    fn new(degree: usize) -> Basis {
         assert!(
             (1..=DEGREE_MAX).contains(&degree),
             "an interpolant of degree {degree}"
@@ -110,6 +118,83 @@ impl Basis {
     }
 }
 
+/// Newton steps on a polynomial: four from the secant of a piece with one root, some more where it is nearly double.
+const NEWTON_MAX: u32 = 12;
+/// After a Newton step this small the next one is below round-off.
+const NEWTON_LAST: f64 = 1e-8;
+
+/// The root of a polynomial with these coefficients that changes sign once in [left, right], but for round-off. Nothing here needs the
+/// function that the polynomial stands for; it is a first guess for the location on it.
+#[inline]
+pub(super) fn root_between(c: &[f64], left: f64, right: f64) -> f64 {
+    // The degree of DOPRI5's interpolant and of the polynomials for general functions is known to the loops.
+    match c.try_into() {
+        Ok(c) => newton::<5>(c, left, right),
+        Err(_) => {
+            let mut padded = [0.0; DEGREE_MAX + 1];
+            raise(c, &mut padded);
+            newton(&padded, left, right)
+        }
+    }
+}
+
+/// The same polynomial with as many coefficients as `out` has.
+fn raise(c: &[f64], out: &mut [f64; DEGREE_MAX + 1]) {
+    out[..c.len()].copy_from_slice(c);
+    for degree in c.len()..=DEGREE_MAX {
+        for k in (0..=degree).rev() {
+            let share = k as f64 / degree as f64;
+            let before = if k == 0 { 0.0 } else { out[k - 1] };
+            let here = if k == degree { 0.0 } else { out[k] };
+            out[k] = share * before + (1.0 - share) * here;
+        }
+    }
+}
+
+fn newton<const N: usize>(c: &[f64; N], mut left: f64, mut right: f64) -> f64 {
+    let at_left = if left == 0.0 {
+        c[0]
+    } else {
+        value_and_slope(c, left).0
+    };
+    let at_right = if right == 1.0 {
+        c[N - 1]
+    } else {
+        value_and_slope(c, right).0
+    };
+    let mut s = left + at_left / (at_left - at_right) * (right - left);
+    for _ in 0..NEWTON_MAX {
+        if !(s > left && s < right) {
+            s = 0.5 * (left + right);
+        }
+        let (value, slope) = value_and_slope(c, s);
+        if value < 0.0 {
+            right = s;
+        } else {
+            left = s;
+        }
+        let step = value / slope;
+        s -= step;
+        if step.abs() <= NEWTON_LAST {
+            break;
+        }
+    }
+    s
+}
+
+/// Value and derivative at s: the last two columns of de Casteljau's triangle.
+#[inline(always)]
+fn value_and_slope<const N: usize>(c: &[f64; N], s: f64) -> (f64, f64) {
+    let mut b = *c;
+    for k in (2..N).rev() {
+        for j in 0..k {
+            b[j] += s * (b[j + 1] - b[j]);
+        }
+    }
+    let slope = b[1] - b[0];
+    (b[0] + s * slope, (N - 1) as f64 * slope)
+}
+
 /// What a walk meets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Met {
@@ -137,6 +222,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
+    #[inline]
     pub(super) fn begin(&mut self, degree: usize, c: [f64; DEGREE_MAX + 1], noise: f64) {
         self.stack.clear();
         self.stack.push(Piece {
@@ -151,6 +237,7 @@ impl Walk {
     }
 
     /// The next thing met before `limit`. The values at 0 and 1 count as they are.
+    #[inline]
     pub(super) fn next(&mut self, limit: f64) -> Option<Met> {
         let d = self.degree;
         while let Some(piece) = self.stack.pop() {
@@ -254,6 +341,29 @@ mod tests {
                         "degree {d}, s^{m}, coefficient {k}: {c} {expected}"
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn roots_of_polynomials_of_all_degrees() {
+        for d in 1..=DEGREE_MAX {
+            for root in [0.37, 0.5, 0.8] {
+                // root^d - s^d: level with the sign of a change.
+                let basis = Basis::new(d);
+                let mut values = [0.0; DEGREE_MAX + 1];
+                for (value, node) in values[..=d].iter_mut().zip(&basis.nodes) {
+                    *value = f64::powi(root, d as i32) - node.powi(d as i32);
+                }
+                let c = basis.coefficients(&values);
+                let found = root_between(&c[..=d], 0.0, 1.0);
+                // Conditioning of a root: round-off of the values over the slope there.
+                let slope = d as f64 * f64::powi(root, d as i32 - 1);
+                let allowed = basis.noise(1.0) / slope;
+                assert!(
+                    (found - root).abs() <= allowed,
+                    "degree {d}: {found} {root}"
+                );
             }
         }
     }

@@ -7,7 +7,8 @@
 //! the polynomial falls monotonically and its error is small against the fall there is one; else the interval is halved, earlier half
 //! first. A dip between samples, where the rate changes sign and the value does not, shows in the hull.
 
-use super::{Candidate, Scope, Search};
+use super::bernstein::root_between;
+use super::{Candidate, CrossingFunctions, Scope, Search};
 use crate::error::SolveError;
 use crate::scale::{EPS, TOUCH_ULPS, time_resolution};
 
@@ -60,7 +61,7 @@ enum Verdict {
     Unclear,
 }
 
-impl Search<'_> {
+impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     /// Adds the general functions that are the first to change in (t_a, t_b] to the candidates.
     pub(super) fn general(
         &mut self,
@@ -88,24 +89,8 @@ impl Search<'_> {
             let scale = &mut self.isolation.scale[i];
             *scale = scale.max(g[i].abs()).max(b[i].abs());
         }
-        let mut rates_a = self.isolation.take();
-        let mut rates_b = self.isolation.take();
-        if self.isolation.rates_time == Some(t_a) {
-            rates_a.copy_from_slice(&self.isolation.rates);
-        } else {
-            self.rates(general, (t_a, a), (t_b, b), &mut rates_a)?;
-        }
-        self.rates(general, (t_b, b), (t_a, a), &mut rates_b)?;
-        self.isolation.rates.copy_from_slice(&rates_b);
-        self.isolation.rates_time = Some(t_b);
-        let width = t_b - t_a;
-        let clear = general.iter().all(|&i| {
-            let rates = [width * rates_a[i], width * rates_b[i]];
-            self.is_clear(i, [a[i], g[i], b[i]], rates)
-        });
-        self.isolation.put(rates_a);
-        self.isolation.put(rates_b);
-        if clear {
+        let has_changed = |i: &usize| self.changed(*i, b[*i]) || self.changed(*i, g[*i]);
+        if !general.iter().any(has_changed) && self.all_clear(general, (t_a, a), &g, (t_b, b))? {
             self.isolation.put(g);
             return Ok(());
         }
@@ -126,6 +111,34 @@ impl Search<'_> {
             self.isolation.put(buffer);
         }
         found.map(|_| ())
+    }
+
+    /// No function has a root by the cubic through its values and rates at the ends; `g` are the values at the golden section.
+    fn all_clear(
+        &mut self,
+        general: &[usize],
+        (t_a, a): (f64, &[f64]),
+        g: &[f64],
+        (t_b, b): (f64, &[f64]),
+    ) -> Result<bool, SolveError> {
+        let mut rates_a = self.isolation.take();
+        let mut rates_b = self.isolation.take();
+        if self.isolation.rates_time == Some(t_a) {
+            rates_a.copy_from_slice(&self.isolation.rates);
+        } else {
+            self.rates(general, (t_a, a), (t_b, b), &mut rates_a)?;
+        }
+        self.rates(general, (t_b, b), (t_a, a), &mut rates_b)?;
+        self.isolation.rates.copy_from_slice(&rates_b);
+        self.isolation.rates_time = Some(t_b);
+        let width = t_b - t_a;
+        let clear = general.iter().all(|&i| {
+            let rates = [width * rates_a[i], width * rates_b[i]];
+            self.is_clear(i, [a[i], g[i], b[i]], rates)
+        });
+        self.isolation.put(rates_a);
+        self.isolation.put(rates_b);
+        Ok(clear)
     }
 
     /// Changed by more than a touch does, or at the end of the search.
@@ -156,9 +169,6 @@ impl Search<'_> {
     /// No root by the cubic through values and rates (times the width) at the ends, checked at the golden section.
     fn is_clear(&self, i: usize, r: [f64; 3], rates: [f64; 2]) -> bool {
         let [a, g, b] = r.map(|r| self.level(i, r));
-        if self.changed(i, r[2]) || self.changed(i, r[1]) {
-            return false;
-        }
         let rest = self.isolation.rest[i];
         if a == g && g == b && rates == [0.0; 2] || rest > 0.0 && a.max(g).max(b) <= 2.0 * rest {
             return true;
@@ -192,7 +202,12 @@ impl Search<'_> {
             || t_b - t_a <= 8.0 * time_resolution(t_b, self.width);
         match self.judge(general, five) {
             Verdict::Clear => Ok(None),
-            Verdict::Simple => Ok(self.candidates_at(general, t_a, t_b, b, five.is_last)),
+            Verdict::Simple => {
+                let first = self.isolation.candidates.len();
+                let found = self.candidates_at(general, t_a, t_b, b, five.is_last);
+                self.guess_roots(first, five);
+                Ok(found)
+            }
             Verdict::Unclear if exhausted => {
                 let found = self.candidates_at(general, t_a, t_b, b, five.is_last);
                 if found.is_none() {
@@ -268,12 +283,26 @@ impl Search<'_> {
         let before = self.isolation.candidates.len();
         for &index in general {
             if self.crossed(index, r[index], is_last) {
-                self.isolation
-                    .candidates
-                    .push(Candidate { index, left, right });
+                self.isolation.candidates.push(Candidate {
+                    index,
+                    left,
+                    right,
+                    guess: None,
+                });
             }
         }
         (self.isolation.candidates.len() > before).then_some((left, right))
+    }
+
+    /// Roots of the polynomials through the five values, for the candidates from `first` on.
+    fn guess_roots(&mut self, first: usize, five: Five<'_>) {
+        let [t_a, .., t_b] = five.t;
+        for k in first..self.isolation.candidates.len() {
+            let i = self.isolation.candidates[k].index;
+            let c = bernstein(five.r.map(|r| self.level(i, r[i])));
+            let s = root_between(&c, 0.0, 1.0);
+            self.isolation.candidates[k].guess = Some(t_a + s * (t_b - t_a));
+        }
     }
 
     fn judge(&mut self, general: &[usize], five: Five<'_>) -> Verdict {

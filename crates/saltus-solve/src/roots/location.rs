@@ -113,6 +113,8 @@ pub(super) struct Locator {
     pub(super) right: Point,
     /// Below this width the bracket is not refined.
     resolution: f64,
+    /// Where to look first, if something is known.
+    guess: Option<f64>,
     pub(super) evaluations: u32,
     /// The newest point, and whether it is the right end.
     newest: Point,
@@ -155,6 +157,7 @@ enum Own {
 
 impl Locator {
     /// `resolution` zero: down to neighbouring floats.
+    #[inline]
     pub(super) fn new(
         method: LocationMethod,
         left: Point,
@@ -180,6 +183,7 @@ impl Locator {
             left,
             right,
             resolution,
+            guess: None,
             evaluations: 0,
             newest: right,
             newest_is_right: true,
@@ -193,7 +197,15 @@ impl Locator {
         }
     }
 
+    /// Looks at `guess` first, where it is inside the bracket.
+    #[inline]
+    pub(super) fn with_guess(mut self, guess: Option<f64>) -> Locator {
+        self.guess = guess;
+        self
+    }
+
     /// The next point to evaluate, strictly inside the bracket; `None` when there is none or the bound is reached.
+    #[inline]
     pub(super) fn propose(&mut self) -> Option<f64> {
         let (a, b) = (self.left.0, self.right.0);
         let middle = a + 0.5 * (b - a);
@@ -211,7 +223,10 @@ impl Locator {
         if self.evaluations >= PROPOSALS_MAX {
             return Some(middle);
         }
-        let wanted = self.by_method(middle);
+        let wanted = match self.guess.take() {
+            Some(guess) => guess,
+            None => self.by_method(middle),
+        };
         let wanted = if wanted.is_finite() { wanted } else { middle };
         let distance = self.distance.min(0.5 * (b - a));
         let (low, high) = (a + distance, b - distance);
@@ -227,6 +242,7 @@ impl Locator {
     }
 
     /// The value at a proposed point, and whether it is on the side of the right end.
+    #[inline]
     pub(super) fn update(&mut self, x: f64, value: f64, is_right: bool) {
         self.evaluations += 1;
         self.same_side = self.evaluations > 1 && is_right == self.newest_is_right;
@@ -284,6 +300,7 @@ impl Locator {
         }
     }
 
+    #[inline]
     fn by_method(&mut self, middle: f64) -> f64 {
         match self.method {
             LocationMethod::Bisection => middle,
@@ -373,6 +390,7 @@ impl Locator {
         }
     }
 
+    #[inline]
     fn chandrupatla(&self, middle: f64) -> f64 {
         // 1 the newest point, 2 the end on the other side, 3 the point before.
         let (x1, f1) = self.newest;
@@ -508,6 +526,7 @@ impl Locator {
 }
 
 /// Distance from a magnitude to the next float above.
+#[inline]
 fn ulp(magnitude: f64) -> f64 {
     f64::from_bits(magnitude.to_bits() + 1) - magnitude
 }

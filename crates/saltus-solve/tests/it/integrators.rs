@@ -1,7 +1,7 @@
 //! Order of the methods and of their interpolants, exactness for polynomials, landing, fault recovery.
 
 use saltus_solve::{
-    Discontinuity, Dopri5, Integrator, Problem, Radau, SolveError, SolverName, StepError,
+    Discontinuity, Dopri5, Integrator, Problem, Radau, SolveError, SolverName, Start, StepError,
     StepLimits, Tolerances,
 };
 
@@ -387,14 +387,16 @@ fn methods_can_be_used_alone() {
         time_end: 1.0,
         step_size_max: 1.0,
     };
+    let start = Start {
+        t: 0.0,
+        x: &[1.0],
+        dx: None,
+        change: Discontinuity::Dynamics,
+    };
     let mut explicit = Dopri5::new(Tolerances::new(1e-8), &[1.0]);
-    explicit
-        .begin(&mut problem, 0.0, &[1.0], limits, Discontinuity::Dynamics)
-        .expect("starts");
+    explicit.begin(&mut problem, start, limits).expect("starts");
     let mut implicit = Radau::new(Tolerances::new(1e-8), &[1.0]);
-    implicit
-        .begin(&mut problem, 0.0, &[1.0], limits, Discontinuity::Dynamics)
-        .expect("starts");
+    implicit.begin(&mut problem, start, limits).expect("starts");
     while explicit.time() < 1.0 {
         explicit.step(&mut problem, limits).expect("steps");
     }
@@ -661,7 +663,16 @@ fn auto_keeps_a_one_step_method_and_its_jacobian_where_restarts_are_frequent() {
         if integrator.time() > restart {
             integrator.interpolate(restart, &mut x);
             integrator
-                .begin_after(&mut problem, restart, &x, limits, Discontinuity::States)
+                .begin_after(
+                    &mut problem,
+                    Start {
+                        t: restart,
+                        x: &x,
+                        dx: None,
+                        change: Discontinuity::States,
+                    },
+                    limits,
+                )
                 .expect("starts again");
             restart += 0.01;
         }

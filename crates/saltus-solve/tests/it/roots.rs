@@ -463,7 +463,7 @@ fn from_zero(affine: bool, closed: bool, band: f64, f: &dyn Fn(f64) -> f64) -> V
     };
     let mut isolation = Isolation::new(1);
     isolation.band[0] = band;
-    isolation.restart(&[f(0.0)]);
+    isolation.restart(0.0, &[f(0.0)]);
     let mut truth = rule.holds(f(0.0));
     let (mut t, mut found) = (0.0, Vec::new());
     while let Some(located) =
@@ -473,7 +473,7 @@ fn from_zero(affine: bool, closed: bool, band: f64, f: &dyn Fn(f64) -> f64) -> V
         truth = !truth;
         found.push(located.t_right);
         t = located.t_right;
-        isolation.restart(&[f(t)]);
+        isolation.restart(t, &[f(t)]);
     }
     found
 }
