@@ -240,8 +240,9 @@ pub(crate) fn model_info(
     }
 }
 
-/// Names that structuring made begin with `$`, at the top or in a component.
+/// Names that structuring made begin with `$`, at the top or in a component; derivatives of such variables are meant too.
 fn is_internal(name: &str) -> bool {
+    let name = name.trim_start_matches("der(");
     name.starts_with('$') || name.contains(".$")
 }
 

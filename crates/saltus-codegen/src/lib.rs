@@ -16,6 +16,7 @@ mod model;
 mod native;
 mod num;
 mod program;
+mod sets;
 mod tape;
 mod text;
 mod work;

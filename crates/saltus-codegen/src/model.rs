@@ -4,13 +4,14 @@ use crate::calendar::{Source, next_instant};
 use crate::code::{Code, Execution, How};
 use crate::delay::{DelayBuffer, Smoothness};
 use crate::program::{Attribute, DelayInfo, Program, TimeKind};
+use crate::sets::Choice;
 use crate::work::{Columns, Context, Texts, Work};
 use rustc_hash::FxHashMap;
 use saltus_ir::external::{Host, NoHost, Objects};
 use saltus_model::{
     BlockId, BlockInfo, CodeId, CrossingInfo, Fault, FaultKind, InitialNote, Instance, Model,
-    ModelInfo, ScheduleKind, Section, Slot, SlotRole, StateSlots, Status, StepPoint, System,
-    Values,
+    ModelInfo, ScheduleKind, Section, SelectionChange, Slot, SlotRole, StateSlots, Status,
+    StepPoint, System, Values,
 };
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -80,6 +81,7 @@ impl Model for CompiledModel {
             fired: Vec::new(),
             left: Vec::new(),
             emerged: None,
+            choices: Vec::new(),
         }
     }
 }
@@ -96,6 +98,8 @@ pub struct CompiledInstance {
     left: Vec<f64>,
     /// The lowest order of the breaking points that came out of delays in the present event.
     emerged: Option<u8>,
+    /// Of each state set.
+    choices: Vec<Choice>,
 }
 
 /// Before the first tick.
@@ -250,6 +254,10 @@ impl Instance for CompiledInstance {
             }
         }
         self.system.work.get_mut().overrides.clear();
+        self.choices = program.sets.iter().map(Choice::new).collect();
+        for (set, choice) in program.sets.iter().zip(&self.choices) {
+            set.write(&choice.order, &mut values);
+        }
         for info in &program.delays {
             set_range(info, &DelayBuffer::default(), &mut values);
         }
@@ -325,6 +333,24 @@ impl Instance for CompiledInstance {
                 values.pre[slot.index()] = values.get(*slot);
             }
         }
+    }
+
+    fn reselect_states(&mut self, values: &mut Values) -> Result<Vec<SelectionChange>, Fault> {
+        let program = self.system.program.clone();
+        let mut changes = Vec::new();
+        for (set, choice) in program.sets.iter().zip(&mut self.choices) {
+            if set.constraints.tape.inexact {
+                continue;
+            }
+            choice.see(set, values, |slot| self.info.slots[slot.index()].nominal);
+            let n = set.n_columns();
+            self.system
+                .columns(&set.constraints, values, &mut choice.jacobian, n)?;
+            if choice.improve(set) {
+                changes.extend(set.write(&choice.order, values));
+            }
+        }
+        Ok(changes)
     }
 
     fn keeps_past(&self) -> bool {
@@ -507,6 +533,17 @@ impl CompiledSystem {
             .map_err(|fault| *fault)
     }
 
+    /// The Jacobian of the results of a code with respect to its `n` unknowns, column-major with n rows.
+    fn columns(&self, code: &Code, values: &mut Values, jacobian: &mut [f64], n: usize) -> Status {
+        let (how, cx, work) = (self.how(), self.context(), &mut *self.work.borrow_mut());
+        match n {
+            0..=2 => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.two),
+            3..=4 => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.four),
+            _ => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.eight),
+        }
+        .map_err(|fault| *fault)
+    }
+
     /// Runs code that stores nothing; its results.
     fn numbers(
         &self,
@@ -576,14 +613,7 @@ impl System for CompiledSystem {
             return Ok(false);
         }
         let n = code.info.unknowns.len();
-        let (how, cx, work) = (self.how(), self.context(), &mut *self.work.borrow_mut());
-        let code = &code.residual;
-        match n {
-            0..=2 => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.two),
-            3..=4 => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.four),
-            _ => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.eight),
-        }
-        .map_err(|fault| *fault)?;
+        self.columns(&code.residual, values, jacobian, n)?;
         // An infinite slope (sqrt at 0) has no use; differences have one.
         Ok(jacobian[..n * n].iter().all(|x| x.is_finite()))
     }

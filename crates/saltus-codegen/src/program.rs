@@ -7,6 +7,7 @@ use crate::code::{Code, SharedEngine};
 use crate::depend;
 use crate::layout::{Layout, Sites, expr_text, model_info};
 use crate::lower::{Lower, LowerError, shares_jump};
+use crate::sets::SetCode;
 use crate::tape::{Sign, Tape};
 use saltus_ir::flat::{FlatModel, Origin};
 use saltus_ir::func::AssertLevel;
@@ -15,7 +16,9 @@ use saltus_model::{
     BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, InitialNote, ModelInfo, ScheduleKind,
     Section, Site, Slot, StateSlots,
 };
-use saltus_structure::{Action, Assignment, Block, Role, Step, StructuredSystem, TimeEvent};
+use saltus_structure::{
+    Action, Assignment, Block, Role, StateSet, Step, StructuredSystem, TimeEvent,
+};
 use saltus_syntax::{Diagnostic, SourceMap};
 
 /// A compiled model without anything that changes during a run.
@@ -53,6 +56,7 @@ pub(crate) struct Program {
     /// Discrete assignments that go back with the time flags, and what they assign.
     pub(crate) flag_tape: Code,
     pub(crate) flag_followers: Vec<Slot>,
+    pub(crate) sets: Vec<SetCode>,
     pub(crate) engine: SharedEngine,
 }
 
@@ -187,6 +191,11 @@ pub(crate) fn build(
     let (crossings, crossing_tape, affine_tape) = b.crossings();
     let (time_events, time_tape) = b.time_events();
     let delay_tape = b.delays();
+    let sets = system
+        .state_sets
+        .iter()
+        .map(|set| b.state_set(set))
+        .collect();
     let flag_steps: Vec<Assignment> = system
         .flag_steps
         .iter()
@@ -312,6 +321,7 @@ pub(crate) fn build(
         unset_enums,
         flag_tape: flag_tape.into(),
         flag_followers,
+        sets,
         engine: SharedEngine::default(),
     })
 }
@@ -722,6 +732,37 @@ impl<'a> Builder<'a> {
             sources.push(TimeSource { kind, site });
         }
         (sources, lower.finish())
+    }
+
+    fn state_set(&mut self, set: &StateSet) -> SetCode {
+        let slots =
+            |vars: &[VarId]| -> Vec<Slot> { vars.iter().map(|&v| self.layout.slot(v)).collect() };
+        let levels: Vec<(Vec<Slot>, Vec<Slot>)> = (set.levels.iter())
+            .map(|(candidates, held)| (slots(candidates), slots(held)))
+            .collect();
+        let candidates = set.levels.last().map_or(&[][..], |level| &level.0[..]);
+        let unknowns: Vec<u32> = (set.between.iter().chain(candidates))
+            .map(|&v| self.layout.slot(v).0)
+            .collect();
+        let selectors = slots(&set.selectors);
+        let mut lower = self.lower(Site(0)).with_unknowns(&unknowns);
+        for (i, &(residual, origin)) in set.constraints.iter().enumerate() {
+            lower.set_site(self.sites.expression(self.flat(), residual, origin));
+            let result = lower.out(residual, i);
+            let flat = self.flat();
+            self.check(origin, || expr_text(flat, residual), result);
+        }
+        SetCode {
+            n_states: set.n_states,
+            selectors,
+            levels,
+            n_between: set.between.len(),
+            n_constraints: candidates.len() - set.n_states,
+            constraints: lower.finish().into(),
+            nominal: (candidates.iter())
+                .map(|&v| self.flat().variables[v].nominal.is_some())
+                .collect(),
+        }
     }
 
     /// Results: value, delay time and longest delay of each `delay`.

@@ -42,6 +42,13 @@ pub trait Instance {
     /// Called at the end of an event step: resets those flags to 0 (in `v` and `pre`).
     fn clear_time_flags(&mut self, values: &mut Values);
 
+    /// Called with the values at an accepted point from which the integrator starts or may start again: state sets choose their states
+    /// by the conditioning of their constraints. What changed; if anything did, states hold other variables now, all
+    /// variables have the values they had, and the integrator must start again.
+    fn reselect_states(&mut self, _values: &mut Values) -> Result<Vec<SelectionChange>, Fault> {
+        Ok(Vec::new())
+    }
+
     /// The model keeps a past (delays): it wants points inside each accepted step too, [`StepPoint::Inside`].
     fn keeps_past(&self) -> bool {
         false
@@ -53,6 +60,15 @@ pub trait Instance {
 
     /// An upper bound on the step size from the model (shortest delay); infinity if none.
     fn step_size_max(&self, values: &Values) -> f64;
+}
+
+/// An element of a choice of states that changed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SelectionChange {
+    /// Its name says which state and which variable; 1 if that variable is the state.
+    pub slot: Slot,
+    pub before: f64,
+    pub after: f64,
 }
 
 /// Which accepted point [`Instance::completed_step`] is given.

@@ -23,6 +23,8 @@ pub enum EventKind {
     Zeno,
     /// A crossing function reached zero and turned back: nothing flips.
     Touch,
+    /// After a step other variables became the states; no variable changed its value.
+    Step,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -58,6 +58,8 @@ pub enum EventKind {
     Terminal,
     /// A crossing function came to zero and turned back.
     Touch,
+    /// Other variables became the states. All values stay.
+    Selection,
 }
 
 impl EventKind {
@@ -68,6 +70,7 @@ impl EventKind {
             EventKind::State => "state",
             EventKind::Terminal => "terminal",
             EventKind::Touch => "touch",
+            EventKind::Selection => "step",
         }
     }
 }

@@ -235,6 +235,8 @@ impl<'a, I: Instance> Run<'a, I> {
 
     fn start(&mut self) -> Result<State, SimError> {
         let t = self.options.start_time;
+        // The first choice was made for start values, which the initial system may have left far behind.
+        self.reselect_states()?;
         self.before.copy_from_slice(&self.values.v);
         self.step.clear();
         self.event_step(TimeFlags::Due)?;
@@ -253,6 +255,7 @@ impl<'a, I: Instance> Run<'a, I> {
         if t >= self.options.stop_time {
             return Ok(State::AtEvent(Occasion::Terminal));
         }
+        self.reselect_states()?;
         self.begin_segment(Discontinuity::Dynamics)?;
         Ok(State::Continuous)
     }
@@ -294,7 +297,48 @@ impl<'a, I: Instance> Run<'a, I> {
         {
             return Ok(State::AtEvent(Occasion::State { located }));
         }
+        if self.reselect_states()? {
+            self.begin_segment(Discontinuity::Dynamics)?;
+        }
         Ok(State::Continuous)
+    }
+
+    /// Lets state sets choose their states at the present point. True if the integrator must start again.
+    fn reselect_states(&mut self) -> Result<bool, SimError> {
+        let time = self.values.time();
+        let changes = self
+            .instance
+            .reselect_states(&mut self.values)
+            .map_err(|fault| SimError::Evaluation {
+                time,
+                phase: Phase::Continuous,
+                error: SolveError::Fault(fault),
+            })?;
+        if changes.is_empty() {
+            return Ok(false);
+        }
+        let system = self.instance.system(&self.values);
+        self.mode.driver.accept(system, &self.values);
+        self.summary.statistics.events_step += 1;
+        if self.recorder.wants_events() {
+            let changed = changes.into_iter().map(|change| ChangedValue {
+                slot: change.slot,
+                before: change.before,
+                after: change.after,
+            });
+            self.recorder.event(&EventRecord {
+                time,
+                kind: EventKind::Selection,
+                method: "pivot",
+                causes: Vec::new(),
+                changed: changed.collect(),
+                iterations: 0,
+                evaluations: 0,
+                restarted: true,
+                mode: self.mode.number,
+            });
+        }
+        Ok(true)
     }
 
     /// Cancel flag and wall clock; the clock is asked at every 16th call.
@@ -824,7 +868,11 @@ impl<'a, I: Instance> Run<'a, I> {
             return Ok(State::AtEvent(Occasion::Terminal));
         }
         if let Some(change) = change {
-            self.begin_segment(change)?;
+            let reselected = self.reselect_states()?;
+            self.begin_segment(match reselected {
+                true => Discontinuity::Dynamics,
+                false => change,
+            })?;
         }
         Ok(State::Continuous)
     }

@@ -1,4 +1,4 @@
-//! Index reduction (Pantelides 1988) with dummy derivatives (`select`) and static state selection.
+//! Index reduction (Pantelides 1988) with dummy derivatives (`select`), chosen once or, where that is not enough, during the run (`sets`).
 //!
 //! Comes in: equations in representatives, chains x, der(x), … as variables. Goes out: differentiated equations added, the
 //! variables that are states. Variables whose derivative is not in the equations but that are preferred as states (`wish`) get one
@@ -8,6 +8,7 @@ use crate::derivative;
 use crate::late::{inline_late, without_no_event};
 use crate::parameters::is_fixed;
 use crate::select::select_dummies;
+use crate::sets::{Plan, add_set, plan_sets};
 use crate::text::equation_text;
 use crate::wish::granted_wishes;
 use crate::work::{Class, Eq, Kind, Work};
@@ -119,7 +120,7 @@ pub(crate) fn reduce_index(work: &mut Work, mut chains: Chains) -> Option<Reduce
     }
     extend_chains(work, &mut chains, &offsets.variable);
     // Pivot values before differentiated equations are added.
-    let dummies = select_dummies(
+    let selection = select_dummies(
         work,
         &chains,
         &continuous,
@@ -127,19 +128,57 @@ pub(crate) fn reduce_index(work: &mut Work, mut chains: Chains) -> Option<Reduce
         &offsets.equation,
         &offsets.variable,
     );
+    let plans = plan_sets(
+        work,
+        &chains,
+        &rows,
+        &offsets.equation,
+        &offsets.variable,
+        &selection,
+    );
+    let dummies = selection.dummies;
+    let mut derivatives: Vec<Vec<usize>> = Vec::with_capacity(continuous.len());
     for (row, &k) in continuous.iter().enumerate() {
+        let from = work.equations.len();
         differentiate(work, k, offsets.equation[row]);
+        derivatives.push(
+            std::iter::once(k)
+                .chain(from..work.equations.len())
+                .collect(),
+        );
     }
     if !work.errors.is_empty() {
         return None;
     }
+    let in_sets: FxHashSet<(u32, u32)> = plans.iter().flat_map(Plan::chosen_among).collect();
     let mut states = Vec::new();
     for (chain, &order) in offsets.variable.iter().enumerate() {
         for k in 0..order as usize {
             let (var, der) = (chains.vars[chain][k], chains.vars[chain][k + 1]);
-            if !dummies.contains(&der) {
+            let level = order - 1 - k as u32;
+            if !dummies.contains(&der) && !in_sets.contains(&(chain as u32, level)) {
                 let reason = reason(work, var, !dummies.is_empty());
                 states.push((var, der, reason));
+            }
+        }
+    }
+    for plan in &plans {
+        add_set(work, &chains, plan, &derivatives, &offsets.variable);
+    }
+    for k in 0..work.state_sets.len() {
+        let set = work.state_sets[k].clone();
+        for (candidates, chosen) in &set.levels {
+            let names: Vec<String> = (candidates.iter())
+                .map(|&v| work.name(v).to_string())
+                .collect();
+            let reason = format!(
+                "state set {}: {} of {}",
+                set.number,
+                set.n_states,
+                names.join(", ")
+            );
+            for &state in &chosen[..set.n_states] {
+                states.push((state, work.der_of(state), reason.clone()));
             }
         }
     }

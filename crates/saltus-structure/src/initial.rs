@@ -349,10 +349,15 @@ fn complete(
         }
     }
     let pre_set: FxHashSet<VarId> = pre_vars.iter().map(|p| p.1).collect();
+    // What holds the values of a state set follows from its candidates.
+    let held: FxHashSet<VarId> = (work.state_sets.iter())
+        .flat_map(|set| set.levels.iter().flat_map(|level| &level.1))
+        .copied()
+        .collect();
     let mut candidates: Vec<VarId> = columns
         .iter()
         .copied()
-        .filter(|v| !pre_set.contains(v))
+        .filter(|v| !pre_set.contains(v) && !held.contains(v))
         .collect();
     let rank = |v: VarId| {
         let variable = &work.flat.variables[v];

@@ -5,7 +5,7 @@
 //! beside it. `saltus-codegen` turns it into code.
 //!
 //! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `zeros`, `alias`,
-//! `index` (with `wish`, `select`), `sort` (with `block`), `schedule`, `initial`.
+//! `index` (with `wish`, `select`, `sets`), `sort` (with `block`), `schedule`, `initial`.
 
 mod alias;
 mod balance;
@@ -23,6 +23,7 @@ pub mod print;
 mod rewrite;
 mod schedule;
 mod select;
+mod sets;
 mod sort;
 pub mod system;
 mod text;
@@ -34,7 +35,7 @@ mod zeros;
 pub use print::print_structure;
 pub use system::*;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::{FlatModel, Id, VarId};
 use saltus_syntax::Diagnostic;
 use work::{Class, Kind, Work};
@@ -72,7 +73,7 @@ fn build(work: &mut Work) -> Option<Parts> {
     if !work.errors.is_empty() {
         return None;
     }
-    numeric::evaluate_parameters(work);
+    numeric::evaluate_parameters(work, 0);
     count(work, n_declared);
     if work.n_equations != work.n_unknowns {
         let unknowns = unknowns(work, |_| true);
@@ -107,6 +108,7 @@ fn solve_structure(work: &mut Work) -> Option<Parts> {
 }
 
 fn sorted_parts(work: &mut Work) -> Option<Parts> {
+    let n_parameters = work.parameters.len();
     let aliases = alias::eliminate_aliases(work);
     reclassify(work);
     let is_representative = |v: VarId| aliases.representative(v) == v;
@@ -121,7 +123,13 @@ fn sorted_parts(work: &mut Work) -> Option<Parts> {
         .filter(|&v| work.class(v) == Class::Continuous)
         .collect();
     let chains = index::chains(work, &continuous);
-    let reduced = index::reduce_index(work, chains)?;
+    // What alias elimination found to be a parameter guides the choice of states (constant rotation matrices); divisions by it in
+    // torn blocks would make other iteration unknowns, which op-amps with positive feedback do not bear.
+    let values = work.values.clone();
+    numeric::evaluate_parameters(work, n_parameters);
+    let reduced = index::reduce_index(work, chains);
+    work.values = values;
+    let reduced = reduced?;
     let states: FxHashSet<VarId> = reduced.states.iter().map(|s| s.0).collect();
     check_reinit(work, &states);
     let all = unknowns(work, is_representative);
@@ -142,7 +150,14 @@ fn sorted_parts(work: &mut Work) -> Option<Parts> {
     let crossings = std::mem::take(&mut work.crossings);
     let crossings = schedule::classify_crossings(work, crossings, &states);
     let pairs: Vec<(VarId, VarId)> = reduced.states.iter().map(|s| (s.0, s.1)).collect();
-    let state_order: Vec<VarId> = pairs.iter().map(|s| s.0).collect();
+    // At the start the candidates that are states at first count, not what holds their values later.
+    let held: FxHashMap<VarId, VarId> = (work.state_sets.iter())
+        .flat_map(|set| &set.levels)
+        .flat_map(|(candidates, chosen)| chosen.iter().copied().zip(candidates.iter().copied()))
+        .collect();
+    let state_order: Vec<VarId> = (pairs.iter())
+        .map(|s| held.get(&s.0).copied().unwrap_or(s.0))
+        .collect();
     let initial = initial::initial_system(work, &all, &state_order)?;
     let schedules = schedule::schedules(work, &event, &pairs, &crossings);
     let started: Vec<VarId> = work
@@ -311,6 +326,7 @@ fn finish(work: Work, parts: Parts) -> StructuredSystem {
         parameters: work.parameters,
         starts: parts.starts,
         states: parts.states.iter().map(|s| (s.0, s.1)).collect(),
+        state_sets: work.state_sets,
         event: parts.event,
         derivatives: parts.schedules.derivatives,
         crossing_steps: parts.schedules.crossing_steps,

@@ -9,10 +9,10 @@ use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, Id, UnaryOp, Value, VarId
 /// Deeper expressions have an unknown sign.
 const SIGN_DEPTH_MAX: u32 = 64;
 
-/// Evaluates the parameters as far as that is possible without external objects.
-pub(crate) fn evaluate_parameters(work: &mut Work) {
-    let assignments = work.parameters.clone();
-    for assignment in assignments {
+/// Evaluates the parameters from number `from` on, as far as that is possible without external objects.
+pub(crate) fn evaluate_parameters(work: &mut Work, from: usize) {
+    for k in from..work.parameters.len() {
+        let assignment = work.parameters[k];
         let value = eval(
             &work.flat.ir,
             assignment.value,

@@ -20,6 +20,7 @@ pub fn print_structure(system: &StructuredSystem) -> String {
         system.states.len()
     );
     p.section(&mut out, "states", &p.states());
+    p.section(&mut out, "state sets", &p.state_sets());
     p.section(
         &mut out,
         "parameters",
@@ -113,6 +114,26 @@ impl Printer<'_> {
                 format!("{}, derivative {} ({reason})", self.name(x), self.name(d))
             })
             .collect()
+    }
+
+    fn state_sets(&self) -> Vec<String> {
+        let names = |vars: &[VarId]| -> String {
+            let names: Vec<String> = vars.iter().map(|&v| self.name(v)).collect();
+            names.join(", ")
+        };
+        let mut lines = Vec::new();
+        for set in &self.system.state_sets {
+            let (number, n) = (set.number, set.n_states);
+            for (candidates, _) in &set.levels {
+                lines.push(format!("{number}: {n} of {}", names(candidates)));
+            }
+            if !set.between.is_empty() {
+                lines.push(format!("    through {}", names(&set.between)));
+            }
+            let constraints = &set.constraints[set.between.len()..];
+            lines.extend((constraints.iter()).map(|(e, _)| format!("    0 = {}", self.text(*e))));
+        }
+        lines
     }
 
     fn event(&self) -> Vec<String> {

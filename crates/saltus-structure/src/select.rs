@@ -8,9 +8,9 @@
 
 use crate::derivative;
 use crate::index::Chains;
-use crate::numeric::{parameter_value, value_at_start};
+use crate::numeric::{known_nonzero, parameter_value, value_at_start};
 use crate::parameters::is_fixed;
-use crate::work::{Eq, Work};
+use crate::work::{Class, Eq, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_graph::Matcher;
 use saltus_ir::flat::StateSelect;
@@ -31,7 +31,26 @@ const BRANCH_DEPTH_MAX: u32 = 32;
 /// Stand-in for an entry that is zero at the start values but not constant: small, so that other pivots are preferred.
 const GENERIC_ENTRY: f64 = 1e-3;
 
-/// The variables (derivatives) that become algebraic.
+/// What selection finds.
+#[derive(Default)]
+pub(crate) struct Selection {
+    /// The variables (derivatives) that become algebraic.
+    pub(crate) dummies: FxHashSet<VarId>,
+    /// How the entries (row, chain) of the Jacobian may change; those that are always zero are not listed.
+    pub(crate) entries: FxHashMap<(u32, u32), Entry>,
+}
+
+/// How an entry of the Jacobian may change between events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Entry {
+    /// Not at all.
+    Constant,
+    /// But not to zero.
+    NonZero,
+    Varying,
+}
+
+/// Chooses the derivatives that become algebraic.
 pub(crate) fn select_dummies(
     work: &mut Work,
     chains: &Chains,
@@ -39,8 +58,8 @@ pub(crate) fn select_dummies(
     rows: &[Vec<(u32, u32)>],
     c: &[u32],
     d: &[u32],
-) -> FxHashSet<VarId> {
-    let mut dummies = FxHashSet::default();
+) -> Selection {
+    let mut selection = Selection::default();
     let reinit: FxHashSet<VarId> = work.reinit_vars.iter().copied().collect();
     for component in components(rows, c, d) {
         let mut matrix: Vec<Row> = Vec::with_capacity(component.len());
@@ -52,7 +71,11 @@ pub(crate) fn select_dummies(
                     continue;
                 }
                 let var = chains.vars[chain as usize][order as usize];
-                entries.push((chain, entry(work, &eq, var, row, chain)));
+                let (value, kind) = entry(work, &eq, var, row, chain);
+                entries.push((chain, value));
+                if value != 0.0 {
+                    selection.entries.insert((row as u32, chain), kind);
+                }
             }
             matrix.push(Row {
                 differentiations: c[row],
@@ -91,11 +114,12 @@ pub(crate) fn select_dummies(
                 .collect();
             candidates = independent_columns(&matrix, &groups);
             for &chain in &candidates {
-                dummies.insert(chains.vars[chain as usize][order_of(chain)]);
+                let dummy = chains.vars[chain as usize][order_of(chain)];
+                selection.dummies.insert(dummy);
             }
         }
     }
-    dummies
+    selection
 }
 
 struct Row {
@@ -147,23 +171,48 @@ pub(crate) fn components(rows: &[Vec<(u32, u32)>], c: &[u32], d: &[u32]) -> Vec<
 
 /// ∂(lhs - rhs)/∂var at the start values; zero only if it is zero for the given parameters at all times, small where it is zero now or in
 /// some branch.
-fn entry(work: &mut Work, eq: &Eq, var: VarId, row: usize, chain: u32) -> f64 {
+fn entry(work: &mut Work, eq: &Eq, var: VarId, row: usize, chain: u32) -> (f64, Entry) {
     // Deterministic, different for each entry, so that a generic matrix has full structural rank.
     let generic = GENERIC_ENTRY * (1.0 + ((row * 31 + chain as usize * 17) % 97) as f64 / 97.0);
     let difference = work.flat.ir.sub(eq.lhs, eq.rhs);
     let Some(partial) = derivative::partial(work, difference, var) else {
-        return generic;
+        return (generic, Entry::Varying);
     };
     if let Some(constant) = parameter_value(work, partial) {
-        return constant;
+        return (constant, Entry::Constant);
     }
+    let kind = change_of(work, partial);
     match value_at_start(work, partial) {
         Some(value)
             if value.abs() > GENERIC_ENTRY && !zero_in_a_branch(&work.flat.ir, partial, 0) =>
         {
-            value
+            (value, kind)
         }
-        _ => generic,
+        _ => (generic, kind),
+    }
+}
+
+fn change_of(work: &mut Work, partial: ExprId) -> Entry {
+    let ir = &work.flat.ir;
+    let timed = ir
+        .reachable(&[partial])
+        .into_iter()
+        .any(|id| matches!(ir.expr(id), Expr::Time));
+    let moving = |work: &Work, v: VarId| {
+        matches!(
+            work.class(v),
+            Class::Continuous | Class::Delayed | Class::Input
+        )
+    };
+    let moves = timed
+        || work
+            .incidence(&[partial])
+            .into_iter()
+            .any(|v| moving(work, v));
+    match moves {
+        false => Entry::Constant,
+        true if known_nonzero(work, partial) => Entry::NonZero,
+        true => Entry::Varying,
     }
 }
 
@@ -225,20 +274,24 @@ fn desirability(
     pivot: f64,
 ) -> Desirability {
     let variable = &work.flat.variables[integral];
-    let select = match variable.state_select {
-        _ if reinit.contains(&integral) => 4,
+    Desirability {
+        select: wish_rank(work, integral, reinit),
+        fixed: is_fixed(work, integral) == Some(true),
+        started: variable.start.is_some(),
+        in_model: !work.der_name.contains_key(&integral),
+        pivot,
+    }
+}
+
+/// How much a variable is wanted as a state.
+pub(crate) fn wish_rank(work: &Work, var: VarId, reinit: &FxHashSet<VarId>) -> u8 {
+    match work.flat.variables[var].state_select {
+        _ if reinit.contains(&var) => 4,
         StateSelect::Never => 0,
         StateSelect::Avoid => 1,
         StateSelect::Default => 2,
         StateSelect::Prefer => 3,
         StateSelect::Always => 4,
-    };
-    Desirability {
-        select,
-        fixed: is_fixed(work, integral) == Some(true),
-        started: variable.start.is_some(),
-        in_model: !work.der_name.contains_key(&integral),
-        pivot,
     }
 }
 

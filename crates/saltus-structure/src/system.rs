@@ -139,6 +139,25 @@ pub enum TimeEvent {
     },
 }
 
+/// Candidates of which as many are states as constraints between them leave free; which ones is decided during the run, by the
+/// Jacobian of the constraints.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StateSet {
+    /// From 1 on.
+    pub number: u32,
+    pub n_states: usize,
+    /// n × n, row by row: row k has a one for the candidate that is the k-th state, or the (k - n_states)-th dummy. Written by the
+    /// instance, at first the unit matrix.
+    pub selectors: Vec<VarId>,
+    /// Candidates, and the variables that hold their values in the order of choice (states, then dummies), of each order of
+    /// derivative; the lowest order last.
+    pub levels: Vec<(Vec<VarId>, Vec<VarId>)>,
+    /// Must be zero: first the equations that determine `between`, then the constraints. In terms of the candidates of the lowest order.
+    pub constraints: Vec<(ExprId, Origin)>,
+    /// Variables that depend on the candidates and that the constraints contain.
+    pub between: Vec<VarId>,
+}
+
 /// A structured model.
 #[derive(Clone, Debug)]
 pub struct StructuredSystem {
@@ -152,6 +171,8 @@ pub struct StructuredSystem {
     pub starts: Vec<Assignment>,
     /// min, max, nominal that are not literals are evaluated at bind time from the flat variables' attributes.
     pub states: Vec<(VarId, VarId)>,
+    /// Which of them are chosen during the run.
+    pub state_sets: Vec<StateSet>,
     /// The sorted event system.
     pub event: Vec<Step>,
     /// Indices into `event`, in order: the continuous steps needed for derivatives, beyond that for crossing functions, and the

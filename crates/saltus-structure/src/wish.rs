@@ -94,8 +94,8 @@ fn refused(
         }
     }
     if refused.is_empty() {
-        let dummies = select_dummies(work, chains, equations, rows, c, d);
-        let is_dummy = |chain: &u32| dummies.contains(&chains.vars[*chain as usize][1]);
+        let selection = select_dummies(work, chains, equations, rows, c, d);
+        let is_dummy = |chain: &u32| (selection.dummies).contains(&chains.vars[*chain as usize][1]);
         refused = wishes.iter().copied().filter(is_dummy).collect();
     }
     for (vars, &n) in chains.vars.iter_mut().zip(&lengths) {

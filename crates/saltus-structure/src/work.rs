@@ -1,7 +1,7 @@
 //! The state that the passes share: the flat model being taken apart, classes of variables, equations in their event
 //! and initial forms.
 
-use crate::system::{Action, Assignment, Crossing, Delay, TimeEvent};
+use crate::system::{Action, Assignment, Crossing, Delay, StateSet, TimeEvent};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::{Causality, FlatModel, Origin, Variability, Variable};
 use saltus_ir::{Base, Builtin, Expr, ExprId, Id, Ir, Value, VarId};
@@ -97,6 +97,7 @@ pub(crate) struct Work {
     pub(crate) values: Vec<Option<Value>>,
     /// Expressions in parameters that are zero and multiply something (`zeros`).
     pub(crate) zero_factors: FxHashSet<ExprId>,
+    pub(crate) state_sets: Vec<StateSet>,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) errors: Vec<Diagnostic>,
     pub(crate) n_equations: usize,
@@ -140,6 +141,7 @@ impl Work {
             clocked_vars: Vec::new(),
             values: Vec::new(),
             zero_factors: FxHashSet::default(),
+            state_sets: Vec::new(),
             warnings: Vec::new(),
             errors: Vec::new(),
             n_equations: 0,

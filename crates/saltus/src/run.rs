@@ -481,8 +481,14 @@ impl saltus_sim::Recorder for Collector<'_> {
             .changed
             .iter()
             .filter_map(|c| {
+                let selection = event.kind == saltus_sim::EventKind::Selection;
+                let variable = match self.info.slots.get(c.slot.index()) {
+                    // Selectors are no variables of the model; their names say what they choose.
+                    Some(slot) if selection => slot.name.trim_start_matches('$'),
+                    _ => self.shown_name(c.slot)?,
+                };
                 Some(saltus_results::Change {
-                    variable: self.shown_name(c.slot)?.to_owned(),
+                    variable: variable.to_owned(),
                     before: c.before,
                     after: c.after,
                 })
@@ -496,6 +502,7 @@ impl saltus_sim::Recorder for Collector<'_> {
                 saltus_sim::EventKind::State => saltus_results::EventKind::State,
                 saltus_sim::EventKind::Terminal => saltus_results::EventKind::Terminal,
                 saltus_sim::EventKind::Touch => saltus_results::EventKind::Touch,
+                saltus_sim::EventKind::Selection => saltus_results::EventKind::Step,
             },
             method: event.method.to_owned(),
             cause,

@@ -53,6 +53,7 @@ impl Builder {
             parameters: Vec::new(),
             starts: Vec::new(),
             states: Vec::new(),
+            state_sets: Vec::new(),
             event: Vec::new(),
             derivatives: Vec::new(),
             crossing_steps: Vec::new(),
