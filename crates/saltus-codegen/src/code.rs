@@ -145,7 +145,7 @@ impl Code {
         status
     }
 
-    /// The Jacobian of the results with respect to the `n` unknowns, dense, column-major; `L` columns per pass.
+    /// Derivatives of the first `n_rows` results in `n` directions, column-major; `L` directions per pass.
     pub(crate) fn jacobian<const L: usize>(
         &self,
         how: &How,
@@ -153,7 +153,7 @@ impl Code {
         work: &mut Work,
         values: &mut Values,
         jacobian: &mut [f64],
-        n: usize,
+        (n_rows, n): (usize, usize),
         buffers: impl Fn(&mut Work) -> &mut Columns<L>,
     ) -> Result<(), Box<Fault>> {
         let tape = &self.tape;
@@ -161,7 +161,7 @@ impl Code {
         let mut seeds = std::mem::take(&mut work.seeds);
         regs.resize(regs.len().max(tape.n_regs as usize), Dual::ZERO);
         out.clear();
-        out.resize(n, Dual::ZERO);
+        out.resize(n_rows, Dual::ZERO);
         let centre = make_seeds(&mut seeds, n, L);
         let code = self.columns.code(how, tape, L);
         let mut status = Ok(());
@@ -178,7 +178,7 @@ impl Code {
             }
             for column in first..n.min(first + L) {
                 for (row, residual) in out.iter().enumerate() {
-                    jacobian[column * n + row] = residual.d[column - first];
+                    jacobian[column * n_rows + row] = residual.d[column - first];
                 }
             }
         }
@@ -188,7 +188,7 @@ impl Code {
     }
 }
 
-/// Zeros around a single one; returns its index c. Lane l of unknown i in the window from `first` on is number
+/// Zeros around a single one; returns its index c. Lane l of direction i in the window from `first` on is number
 /// c + first - i + l, which is the one exactly if i = first + l.
 fn make_seeds(seeds: &mut Vec<f64>, n: usize, lanes: usize) -> usize {
     seeds.clear();

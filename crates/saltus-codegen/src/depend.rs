@@ -1,10 +1,11 @@
 //! What depends on what: variables read by an expression, and the sparsity of the state Jacobian.
 
 use crate::layout::Layout;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::FlatModel;
 use saltus_ir::{Builtin, Expr, ExprId, Id, VarId};
-use saltus_structure::{Role, Step, StructuredSystem};
+use saltus_model::Slot;
+use saltus_structure::{Block, Role, Step, StructuredSystem};
 
 /// Variables whose current value the expression reads (`pre` does not count), each once.
 pub(crate) fn reads(flat: &FlatModel, root: ExprId, out: &mut Vec<VarId>) {
@@ -34,6 +35,48 @@ pub(crate) fn reads(flat: &FlatModel, root: ExprId, out: &mut Vec<VarId>) {
             _ => flat.ir.for_each_child(e, |c| stack.push(c)),
         }
     }
+}
+
+/// Larger patterns are not made; the block counts as full.
+const PATTERN_ENTRIES_MAX: usize = 20_000_000;
+
+/// For each unknown of a block the residuals that depend on it, ascending, through the inner assignments.
+pub(crate) fn block_pattern(
+    flat: &FlatModel,
+    layout: &Layout,
+    block: &Block,
+) -> Option<Vec<Vec<u32>>> {
+    // Unknowns that a slot depends on, ascending.
+    let mut of_slot: FxHashMap<Slot, Vec<u32>> = FxHashMap::default();
+    for (k, var) in block.unknowns.iter().enumerate() {
+        of_slot.insert(layout.slot(*var), vec![k as u32]);
+    }
+    let mut read = Vec::new();
+    let mut unknowns_of = |of_slot: &FxHashMap<Slot, Vec<u32>>, e: ExprId| {
+        read.clear();
+        reads(flat, e, &mut read);
+        let slots = read.iter().filter_map(|v| of_slot.get(&layout.slot(*v)));
+        let mut unknowns: Vec<u32> = slots.flatten().copied().collect();
+        unknowns.sort_unstable();
+        unknowns.dedup();
+        unknowns
+    };
+    let mut n_entries = 0;
+    for a in &block.inner {
+        let unknowns = unknowns_of(&of_slot, a.value);
+        n_entries += unknowns.len();
+        if n_entries > PATTERN_ENTRIES_MAX {
+            return None;
+        }
+        of_slot.insert(layout.slot(a.var), unknowns);
+    }
+    let mut pattern = vec![Vec::new(); block.unknowns.len()];
+    for (row, (residual, _)) in block.residuals.iter().enumerate() {
+        for unknown in unknowns_of(&of_slot, *residual) {
+            pattern[unknown as usize].push(row as u32);
+        }
+    }
+    Some(pattern)
 }
 
 /// For each variable: can it change between events? Follows from the states, inputs and time through the sorted steps.

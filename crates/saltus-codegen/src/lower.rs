@@ -15,7 +15,7 @@ use crate::tape::{AssertSite, Op, Reg, Sign, Tape};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::FlatModel;
 use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, Ir, Sub, TypeId, UnaryOp, Value, VarId};
-use saltus_model::Site;
+use saltus_model::{Site, Slot};
 
 /// Deepest nesting of `if`, `and`, `or` and array constructors.
 const DEPTH_MAX: u32 = 400;
@@ -44,7 +44,7 @@ pub(crate) struct Lower<'a> {
     /// The operation that computes the sine or cosine of a register.
     trigonometric: FxHashMap<Reg, usize>,
     trail: Vec<Key>,
-    /// Unknowns of the block, with their number.
+    /// Unknowns of the block, with their direction.
     unknowns: FxHashMap<u32, u32>,
     /// Slots whose value depends on the unknowns.
     active: FxHashSet<u32>,
@@ -73,14 +73,16 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Code of a block: these slots are its unknowns.
-    pub(crate) fn with_unknowns(mut self, unknowns: &[u32]) -> Lower<'a> {
+    /// Code of a block: these slots are its unknowns, each with the number of the direction in which derivatives with respect to it
+    /// are taken.
+    pub(crate) fn with_unknowns(
+        mut self,
+        unknowns: impl Iterator<Item = (Slot, u32)> + Clone,
+    ) -> Lower<'a> {
+        self.active = unknowns.clone().map(|(slot, _)| slot.0).collect();
         self.unknowns = unknowns
-            .iter()
-            .enumerate()
-            .map(|(i, &s)| (s, i as u32))
+            .map(|(slot, direction)| (slot.0, direction))
             .collect();
-        self.active = unknowns.iter().copied().collect();
         self
     }
 
@@ -367,7 +369,11 @@ impl<'a> Lower<'a> {
         }
         let dst = self.alloc();
         self.emit(match self.unknowns.get(&slot) {
-            Some(&index) => Op::Unknown { dst, slot, index },
+            Some(&direction) => Op::Unknown {
+                dst,
+                slot,
+                direction,
+            },
             None => Op::Load { dst, slot },
         });
         self.remember_slot(slot, false, dst);

@@ -61,6 +61,7 @@ impl Model for CompiledModel {
             four: Columns::default(),
             eight: Columns::default(),
             seeds: Vec::new(),
+            together: Vec::new(),
             objects: Objects::new(self.host.clone()),
             texts: Texts::default(),
             delays: vec![DelayBuffer::default(); program.delays.len()],
@@ -343,9 +344,9 @@ impl Instance for CompiledInstance {
                 continue;
             }
             choice.see(set, values, |slot| self.info.slots[slot.index()].nominal);
-            let n = set.n_columns();
+            let size = (set.n_columns(), set.n_columns());
             self.system
-                .columns(&set.constraints, values, &mut choice.jacobian, n)?;
+                .columns(&set.constraints, values, &mut choice.jacobian, size)?;
             if choice.improve(set) {
                 changes.extend(set.write(&choice.order, values));
             }
@@ -533,13 +534,20 @@ impl CompiledSystem {
             .map_err(|fault| *fault)
     }
 
-    /// The Jacobian of the results of a code with respect to its `n` unknowns, column-major with n rows.
-    fn columns(&self, code: &Code, values: &mut Values, jacobian: &mut [f64], n: usize) -> Status {
+    /// Derivatives of `n_rows` results of a code in `n` directions, column-major.
+    fn columns(
+        &self,
+        code: &Code,
+        values: &mut Values,
+        jacobian: &mut [f64],
+        (n_rows, n): (usize, usize),
+    ) -> Status {
         let (how, cx, work) = (self.how(), self.context(), &mut *self.work.borrow_mut());
+        let size = (n_rows, n);
         match n {
-            0..=2 => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.two),
-            3..=4 => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.four),
-            _ => code.jacobian(&how, &cx, work, values, jacobian, n, |w| &mut w.eight),
+            0..=2 => code.jacobian(&how, &cx, work, values, jacobian, size, |w| &mut w.two),
+            3..=4 => code.jacobian(&how, &cx, work, values, jacobian, size, |w| &mut w.four),
+            _ => code.jacobian(&how, &cx, work, values, jacobian, size, |w| &mut w.eight),
         }
         .map_err(|fault| *fault)
     }
@@ -566,6 +574,11 @@ impl CompiledSystem {
         work.scratch = scratch;
         status.map(|()| numbers).map_err(|fault| *fault)
     }
+}
+
+/// An infinite slope (sqrt at 0) has no use; differences have one.
+fn useful(jacobian: &[f64]) -> bool {
+    jacobian.iter().all(|x| x.is_finite())
 }
 
 impl System for CompiledSystem {
@@ -613,9 +626,29 @@ impl System for CompiledSystem {
             return Ok(false);
         }
         let n = code.info.unknowns.len();
-        self.columns(&code.residual, values, jacobian, n)?;
-        // An infinite slope (sqrt at 0) has no use; differences have one.
-        Ok(jacobian[..n * n].iter().all(|x| x.is_finite()))
+        let Some(pattern) = &code.info.pattern else {
+            self.columns(&code.residual, values, jacobian, (n, n))?;
+            return Ok(useful(&jacobian[..n * n]));
+        };
+        let mut together = std::mem::take(&mut self.work.borrow_mut().together);
+        together.resize(together.len().max(n * code.n_directions), 0.0);
+        let status = self.columns(
+            &code.residual,
+            values,
+            &mut together,
+            (n, code.n_directions),
+        );
+        let mut place = 0;
+        for (rows, direction) in pattern.iter().zip(&code.directions) {
+            let column = &together[n * *direction as usize..][..n];
+            for row in rows {
+                jacobian[place] = column[*row as usize];
+                place += 1;
+            }
+        }
+        self.work.borrow_mut().together = together;
+        status?;
+        Ok(useful(&jacobian[..place]))
     }
 
     fn observes_steps(&self) -> bool {

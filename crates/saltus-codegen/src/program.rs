@@ -14,12 +14,18 @@ use saltus_ir::func::AssertLevel;
 use saltus_ir::{ExprId, Id, VarId};
 use saltus_model::{
     BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, InitialNote, ModelInfo, ScheduleKind,
-    Section, Site, Slot, StateSlots,
+    Section, Site, Slot, StateSlots, colour_columns,
 };
 use saltus_structure::{
     Action, Assignment, Block, Role, StateSet, Step, StructuredSystem, TimeEvent,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
+
+/// Smaller blocks are taken as full.
+const PATTERN_MIN: usize = 12;
+
+/// A pattern is used if it saves at least this share of the directions.
+const COLOURS_SHARE_MAX: f64 = 0.7;
 
 /// A compiled model without anything that changes during a run.
 #[derive(Debug)]
@@ -74,6 +80,9 @@ pub(crate) struct DelayInfo {
 #[derive(Debug)]
 pub(crate) struct BlockCode {
     pub(crate) info: BlockInfo,
+    /// In which direction derivatives with respect to each unknown are taken: with a pattern, unknowns that share no residual have the same.
+    pub(crate) directions: Vec<u32>,
+    pub(crate) n_directions: usize,
     pub(crate) residual: Code,
     pub(crate) discrete: Code,
 }
@@ -473,8 +482,9 @@ impl<'a> Builder<'a> {
             .iter()
             .map(|a| self.layout.slot(a.var))
             .collect();
-        let numbers: Vec<u32> = unknowns.iter().map(|s| s.0).collect();
-        let mut lower = self.lower(Site(0)).with_unknowns(&numbers);
+        let (pattern, directions, n_directions) = self.directions(block);
+        let seeded = unknowns.iter().copied().zip(directions.iter().copied());
+        let mut lower = self.lower(Site(0)).with_unknowns(seeded);
         for a in &block.inner {
             lower.set_site(self.sites.equation(self.flat(), a.var, a.value, a.origin));
             let result = lower.assign(a.var, a.value);
@@ -501,11 +511,27 @@ impl<'a> Builder<'a> {
                 discrete,
                 linear: block.linear,
                 residual_sites,
-                pattern: None,
+                pattern,
             },
+            directions,
+            n_directions,
             residual: residual.into(),
             discrete: discrete_tape.into(),
         }
+    }
+
+    /// The pattern of a block, where it is worth having, and a direction for each unknown.
+    fn directions(&self, block: &Block) -> (Option<Vec<Vec<u32>>>, Vec<u32>, usize) {
+        let n = block.unknowns.len();
+        if n >= PATTERN_MIN
+            && let Some(pattern) = depend::block_pattern(self.flat(), self.layout, block)
+        {
+            let (colours, n_colours) = colour_columns(n, n, |j| &pattern[j]);
+            if (n_colours as f64) <= COLOURS_SHARE_MAX * n as f64 {
+                return (Some(pattern), colours, n_colours);
+            }
+        }
+        (None, (0..n as u32).collect(), n)
     }
 
     fn schedule(
@@ -741,11 +767,9 @@ impl<'a> Builder<'a> {
             .map(|(candidates, held)| (slots(candidates), slots(held)))
             .collect();
         let candidates = set.levels.last().map_or(&[][..], |level| &level.0[..]);
-        let unknowns: Vec<u32> = (set.between.iter().chain(candidates))
-            .map(|&v| self.layout.slot(v).0)
-            .collect();
+        let unknowns = (set.between.iter().chain(candidates)).map(|&v| self.layout.slot(v));
         let selectors = slots(&set.selectors);
-        let mut lower = self.lower(Site(0)).with_unknowns(&unknowns);
+        let mut lower = self.lower(Site(0)).with_unknowns(unknowns.zip(0..));
         for (i, &(residual, origin)) in set.constraints.iter().enumerate() {
             lower.set_site(self.sites.expression(self.flat(), residual, origin));
             let result = lower.out(residual, i);

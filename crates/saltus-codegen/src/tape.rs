@@ -25,11 +25,11 @@ pub(crate) enum Op {
         dst: Reg,
         slot: u32,
     },
-    /// Unknown number `index` of the block this tape belongs to.
+    /// An unknown of the block this tape belongs to, and the number of its direction. Unknowns that no residual shares may have the same.
     Unknown {
         dst: Reg,
         slot: u32,
-        index: u32,
+        direction: u32,
     },
     Pre {
         dst: Reg,
@@ -241,8 +241,13 @@ impl Tape {
             match *op {
                 Op::Const { dst, value } => regs[dst as usize] = N::constant(value),
                 Op::Load { dst, slot } => regs[dst as usize] = N::constant(values.v[slot as usize]),
-                Op::Unknown { dst, slot, index } => {
-                    regs[dst as usize] = N::seed(values.v[slot as usize], index as usize, first);
+                Op::Unknown {
+                    dst,
+                    slot,
+                    direction,
+                } => {
+                    regs[dst as usize] =
+                        N::seed(values.v[slot as usize], direction as usize, first);
                 }
                 Op::Pre { dst, slot } => {
                     regs[dst as usize] = N::constant(values.pre[slot as usize])

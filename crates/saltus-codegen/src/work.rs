@@ -56,6 +56,8 @@ pub(crate) struct Work {
     pub(crate) eight: Columns<8>,
     /// Directions of the unknowns for native code; see [`crate::code`].
     pub(crate) seeds: Vec<f64>,
+    /// A Jacobian with columns that share no row added up.
+    pub(crate) together: Vec<f64>,
     pub(crate) objects: Objects,
     pub(crate) texts: Texts,
     pub(crate) delays: Vec<DelayBuffer>,

@@ -9,12 +9,14 @@
 //! their ordinal, Integers whole numbers. Slot 0 is time. `pre` has the same layout.
 
 pub mod calendar;
+mod colour;
 pub mod hand;
 pub mod info;
 pub mod ode;
 pub mod system;
 pub mod values;
 
+pub use colour::colour_columns;
 pub use info::*;
 pub use system::*;
 pub use values::*;

@@ -11,6 +11,7 @@ use crate::error::SolveError;
 use crate::integrator::{Form, IntegratorStatistics, Problem};
 use crate::linear::{Lu, Pattern, Scalar};
 use crate::scale::EPS;
+use saltus_model::colour_columns;
 
 /// A state below this fraction of its nominal value is perturbed as if it were that large.
 const PERTURBATION_FLOOR: f64 = 1e-2;
@@ -278,7 +279,6 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Every column gets the first colour that no column with a common row has. Work: for every entry the length of its row.
     pub(crate) fn new(pattern: &Pattern) -> Groups {
         let n = pattern.n();
         if pattern.is_full() {
@@ -287,30 +287,9 @@ impl Groups {
                 columns: (0..n as u32).collect(),
             };
         }
-        // The columns of each row seen so far.
-        let mut columns_of: Vec<Vec<u32>> = vec![Vec::new(); n];
-        let mut colour = vec![0u32; n];
-        // The last column that could not take a colour.
-        let mut taken: Vec<u32> = Vec::new();
-        let mut sizes: Vec<u32> = Vec::new();
-        for j in 0..n {
-            for row in pattern.rows(j) {
-                for &other in &columns_of[*row as usize] {
-                    taken[colour[other as usize] as usize] = j as u32;
-                }
-            }
-            let free = taken.iter().position(|last| *last != j as u32);
-            let chosen = free.unwrap_or(taken.len());
-            if chosen == taken.len() {
-                taken.push(u32::MAX);
-                sizes.push(0);
-            }
-            colour[j] = chosen as u32;
-            sizes[chosen] += 1;
-            for row in pattern.rows(j) {
-                columns_of[*row as usize].push(j as u32);
-            }
-        }
+        let (colour, n_colours) = colour_columns(n, n, |j| pattern.rows(j));
+        let mut sizes = vec![0u32; n_colours];
+        colour.iter().for_each(|c| sizes[*c as usize] += 1);
         let mut starts = vec![0u32];
         for size in &sizes {
             starts.push(starts[starts.len() - 1] + size);

@@ -197,9 +197,13 @@ impl Translate<'_> {
                     self.define(dst, Num { x, d: None });
                 }
             }
-            Op::Unknown { dst, slot, index } => {
+            Op::Unknown {
+                dst,
+                slot,
+                direction,
+            } => {
                 let x = self.load(self.slots, slot);
-                let d = self.seed(index);
+                let d = self.seed(direction);
                 self.define(dst, Num { x, d });
             }
             Op::Store { src, slot } => {

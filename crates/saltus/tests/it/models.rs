@@ -80,6 +80,7 @@ models! {
     sample_once: "sample-once",
     sampled_controller: "sampled-controller",
     sampled_integrator: "sampled-integrator",
+    sparse_block: "sparse-block",
     spring_ball: "spring-ball",
     start_confidence: "start-confidence",
     state_by_pivot: "state-by-pivot",
