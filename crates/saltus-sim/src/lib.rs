@@ -52,6 +52,7 @@ mod init;
 mod options;
 mod point;
 mod record;
+mod resolve;
 mod restart;
 mod run;
 mod watch;

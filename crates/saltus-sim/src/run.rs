@@ -22,6 +22,7 @@ use crate::record::{
     Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
     StepRecord,
 };
+use crate::resolve::is_unresolved;
 use crate::restart::{Settling, motion_change, settle};
 use crate::watch::Watch;
 use saltus_model::{
@@ -42,6 +43,16 @@ const STEP_OF_SPAN_MAX: f64 = 0.1;
 
 /// Degree of the polynomials in which a model keeps its past: that of the interpolants of high order.
 const PAST_DEGREE: u32 = 7;
+
+/// The round-off of a function that an event has located, in units of its value after it.
+const LOCATED_BAND: f64 = 4.0;
+/// A step that does not show the motion up to an event is taken again with at least this part of its size …
+const SHORTER_MIN: f64 = 0.1;
+/// … so many times in a row.
+const REPEATS_MAX: u32 = 16;
+/// Its size where the error of the interpolant, of order 4, decides.
+const INTERPOLANT_EXPONENT: f64 = -0.25;
+const INTERPOLANT_SAFETY: f64 = 0.9;
 
 /// Simulates a model. On failure the rows up to the last accepted step have been recorded.
 #[expect(clippy::result_large_err, reason = "made once per run")]
@@ -145,6 +156,14 @@ struct Run<'a, I: Instance> {
     finite: Vec<usize>,
     /// Events up to here have been handled.
     cursor: f64,
+    /// Time at which relations were read last, and how often the present step was taken again.
+    truth_time: f64,
+    repeats: u32,
+    /// The last step is not in the log yet; rejections up to the one before.
+    unrecorded: bool,
+    rejected_seen: u64,
+    /// The round-off of each function that was zero when the last event ended; zero for all others.
+    at_zero: Vec<f64>,
     /// The model was told of the points up to here.
     completed: f64,
     next_time_event: f64,
@@ -191,6 +210,11 @@ impl<'a, I: Instance> Run<'a, I> {
             r: vec![0.0; n_crossings],
             finite,
             cursor: options.start_time,
+            truth_time: options.start_time,
+            repeats: 0,
+            unrecorded: false,
+            rejected_seen: 0,
+            at_zero: vec![0.0; n_crossings],
             completed: options.start_time,
             next_time_event: f64::INFINITY,
             last_event: f64::NEG_INFINITY,
@@ -275,12 +299,17 @@ impl<'a, I: Instance> Run<'a, I> {
         let end = self.integrator.time();
         let target = end.min(self.next_time_event);
         if let Some(located) = self.find_event(self.cursor, target)? {
+            if self.cursor == self.integrator.time_old() && self.takes_back_step(&located)? {
+                return Ok(State::Continuous);
+            }
+            self.keep_step();
             let clear_until = located.t_left;
             if let Some(earlier) = self.write_grid(self.cursor, clear_until)? {
                 return Ok(State::AtEvent(Occasion::State { located: earlier }));
             }
             return Ok(State::AtEvent(Occasion::State { located }));
         }
+        self.keep_step();
         if let Some(located) = self.write_grid(self.cursor, target)? {
             return Ok(State::AtEvent(Occasion::State { located }));
         }
@@ -341,6 +370,73 @@ impl<'a, I: Instance> Run<'a, I> {
         Ok(true)
     }
 
+    /// After an event was found: true if the step does not show the motion up to it and has been taken back.
+    fn takes_back_step(&mut self, located: &Located) -> Result<bool, SimError> {
+        // What cannot be evaluated on the way decides nothing.
+        let Ok(Some(step_size)) = self.size_to_show(located) else {
+            return Ok(false);
+        };
+        self.repeats += 1;
+        if self.integrator.time_old() == self.truth_time {
+            self.isolation.restart_again();
+        }
+        let limits = self.limits();
+        let mut problem = ModelProblem {
+            system: self.instance.system(&self.values),
+            driver: &mut self.mode.driver,
+            values: &mut self.values,
+            relations: Relations::Held,
+        };
+        let result = (self.integrator).begin_again(&mut problem, step_size, limits);
+        result.map_err(|error| self.step_error(error))?;
+        Ok(true)
+    }
+
+    /// The size of a step that shows more of the motion up to an event in the last one, if that does not show it: its interpolant is
+    /// not as accurate as its end, or a function at zero goes elsewhere than the model (see [`crate::resolve`]).
+    fn size_to_show(&mut self, located: &Located) -> Result<Option<f64>, SolveError> {
+        if self.integrator.interpolates_derivatives() || self.repeats == REPEATS_MAX {
+            return Ok(None);
+        }
+        let (t, step_size) = (self.integrator.time_old(), self.integrator.step_size());
+        let mut problem = ModelProblem {
+            system: self.instance.system(&self.values),
+            driver: &mut self.mode.driver,
+            values: &mut self.values,
+            relations: Relations::Held,
+        };
+        // In a transient that the step has passed over, the error is largest where the step begins.
+        let mut error = 0.0f64;
+        for share in [0.0, 0.5, 1.0] {
+            let at = t + share * (located.t_right - t);
+            error = error.max(self.integrator.interpolant_error(&mut problem, at)?);
+        }
+        if error > 1.0 {
+            let shorter = INTERPOLANT_SAFETY * error.powf(INTERPOLANT_EXPONENT);
+            return Ok(Some(step_size * shorter.max(SHORTER_MIN)));
+        }
+        if t != self.truth_time {
+            return Ok(None);
+        }
+        let mut functions = StepCrossings {
+            system: self.instance.system(&self.values),
+            driver: &mut self.mode.driver,
+            values: &mut self.values,
+            integrator: &self.integrator,
+            x: &mut self.x,
+            affine_only: self.mode.affine_only,
+            rows: &mut self.rows,
+        };
+        let unresolved = is_unresolved(
+            &mut functions,
+            &self.at_zero,
+            &self.mode.rules,
+            &self.truth,
+            located,
+        )?;
+        Ok(unresolved.then_some(SHORTER_MIN * step_size))
+    }
+
     /// Cancel flag and wall clock; the clock is asked at every 16th call.
     fn check_outside(&mut self) -> Result<(), SimError> {
         let time = self.cursor;
@@ -399,7 +495,6 @@ impl<'a, I: Instance> Run<'a, I> {
             values: &mut self.values,
             relations,
         };
-        let rejected_before = self.integrator.statistics().steps_rejected;
         // Without crossing functions and delays only a row inside the step needs its interpolant.
         let result = if self.truth.is_empty() && !keeps_past {
             let result = self.integrator.step_bare(&mut problem, limits);
@@ -417,9 +512,7 @@ impl<'a, I: Instance> Run<'a, I> {
         } else {
             self.integrator.step(&mut problem, limits)
         };
-        if result.is_ok() {
-            self.record_step(rejected_before);
-        }
+        self.unrecorded = result.is_ok();
         if !self.stiff_noted && self.integrator.stiff_switches() > 0 {
             self.stiff_noted = true;
             self.recorder.note(&NoteRecord::Stiff {
@@ -429,9 +522,15 @@ impl<'a, I: Instance> Run<'a, I> {
         result.map_err(|error| self.step_error(error))
     }
 
-    fn record_step(&mut self, rejected_before: u64) {
+    /// The last step stays: for the log, once.
+    fn keep_step(&mut self) {
+        if !std::mem::take(&mut self.unrecorded) {
+            return;
+        }
+        self.repeats = 0;
         let (from, to) = (self.integrator.time_old(), self.integrator.time());
-        let rejected = self.integrator.statistics().steps_rejected - rejected_before;
+        let total = self.integrator.statistics().steps_rejected;
+        let rejected = total - std::mem::replace(&mut self.rejected_seen, total);
         self.recorder.step(&StepRecord {
             time: to,
             step_size: to - from,
@@ -975,10 +1074,13 @@ impl<'a, I: Instance> Run<'a, I> {
         self.watch.reset_crossings(n_crossings);
         self.x = vec![0.0; n];
         self.r = vec![0.0; n_crossings];
+        self.at_zero = vec![0.0; n_crossings];
+        self.rejected_seen = 0;
     }
 
     /// What relations hold from here on, and which of their functions rest at zero.
     fn read_truth(&mut self) -> Result<(), SimError> {
+        self.truth_time = self.values.time();
         let system = self.instance.system(&self.values);
         for (truth, crossing) in self.truth.iter_mut().zip(system.crossings()) {
             *truth = self.values.get(crossing.relation) != 0.0;
@@ -999,6 +1101,14 @@ impl<'a, I: Instance> Run<'a, I> {
                     let band = RELATION_BAND_REL * size;
                     self.isolation.restart_within(i, self.r[i], band);
                 }
+            }
+            for (i, at_zero) in self.at_zero.iter_mut().enumerate() {
+                *at_zero = self.isolation.band_at_restart(i);
+            }
+            // An event is where its functions are zero, whatever their scale afterwards.
+            for change in self.causes.iter().filter(|c| c.index < self.r.len()) {
+                let band = &mut self.at_zero[change.index];
+                *band = band.max(LOCATED_BAND * self.r[change.index].abs());
             }
         }
         Ok(())

@@ -705,6 +705,12 @@ impl Bdf {
         }
     }
 
+    /// The last step counts as rejected; the next one has this size.
+    pub(crate) fn take_back(&mut self, step_size: f64) {
+        self.statistics.take_back();
+        self.step_size_next = step_size;
+    }
+
     /// Plans the size of the next step.
     pub fn set_step_size(&mut self, step_size: f64) {
         self.step_size_next = step_size;

@@ -273,6 +273,27 @@ impl OneStepMethod for EsdirkMethod {
             *out = x + dot(&b, y);
         }
     }
+
+    /// The defect of the interpolant, filtered: ‖(F_x'/(γh) + F_x)⁻¹ F(t, u, u')‖.
+    fn interpolant_error<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        step: &LastInterval,
+        t: f64,
+        weights: &[f64],
+        statistics: &mut IntegratorStatistics,
+    ) -> Result<f64, SolveError> {
+        let theta = (t - step.t_old) / (step.t - step.t_old);
+        let (b, rate) = (dense_weights(theta), dense_rates(theta));
+        for i in 0..weights.len() {
+            self.stage[i] = step.x_old[i] + dot(&b, &self.dense[i]);
+            self.stage_dx[i] = dot(&rate, &self.dense[i]) / self.dense_step;
+        }
+        statistics.rhs_evaluations += 1;
+        problem.residual(t, &self.stage, &self.stage_dx, &mut self.r)?;
+        self.matrix.solve(&mut self.r);
+        Ok(rms(&self.r, weights))
+    }
 }
 
 impl EsdirkMethod {
@@ -371,6 +392,14 @@ impl EsdirkMethod {
 /// b_2(θ)..b_7(θ)
 fn dense_weights(theta: f64) -> [f64; S] {
     DENSE.map(|p| theta * (p[0] + theta * (p[1] + theta * (p[2] + theta * (p[3] + theta * p[4])))))
+}
+
+/// b_2'(θ)..b_7'(θ)
+fn dense_rates(theta: f64) -> [f64; S] {
+    DENSE.map(|p| {
+        p[0] + theta
+            * (2.0 * p[1] + theta * (3.0 * p[2] + theta * (4.0 * p[3] + theta * 5.0 * p[4])))
+    })
 }
 
 /// Row s: the weights of Z at the nodes before s in the value at node s of the polynomial through them and (0, 0).

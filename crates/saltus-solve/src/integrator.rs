@@ -161,6 +161,12 @@ pub struct IntegratorStatistics {
 }
 
 impl IntegratorStatistics {
+    /// An accepted step is rejected after all.
+    pub(crate) fn take_back(&mut self) {
+        self.steps -= 1;
+        self.steps_rejected += 1;
+    }
+
     fn add(&mut self, other: &IntegratorStatistics) {
         self.steps += other.steps;
         self.steps_rejected += other.steps_rejected;
@@ -314,6 +320,34 @@ impl Integrator {
         }
         self.choose_method_after_discontinuity();
         on_method_with!(self.method_mut(), problem, m => m.begin(problem, start, limits))
+    }
+
+    /// Goes back to the start of the last step, to take it again with this size.
+    pub fn begin_again<P: Problem>(
+        &mut self,
+        problem: &mut P,
+        step_size: f64,
+        limits: StepLimits,
+    ) -> Result<(), StepError> {
+        let t = self.time_old();
+        let mut x = vec![0.0; self.n_states()];
+        self.interpolate(t, &mut x);
+        let start = Start {
+            t,
+            x: &x,
+            dx: None,
+            change: Discontinuity::States,
+        };
+        on_method_with!(self.method_mut(), problem, m => {
+            m.begin(problem, start, limits)?;
+            m.take_back(step_size);
+            Ok(())
+        })
+    }
+
+    /// The interpolant of a step begins with the derivatives of the model.
+    pub fn interpolates_derivatives(&self) -> bool {
+        self.method().is_explicit()
     }
 
     /// Takes one accepted step, with its interpolant.
@@ -485,6 +519,26 @@ impl Integrator {
     #[inline]
     pub fn interpolate(&self, t: f64, out: &mut [f64]) {
         on_method!(self.method(), m => m.interpolate(t, out));
+    }
+
+    /// Estimate of the error of the interpolant at a time inside the last step, in units of the tolerance; zero for methods whose error test covers
+    /// it. An implicit method damps a fast transient to the end of the step, but its interpolant crosses it as it likes.
+    pub fn interpolant_error<P: Problem>(
+        &mut self,
+        problem: &mut P,
+        t: f64,
+    ) -> Result<f64, SolveError> {
+        match self.method_mut() {
+            Method::Radau(m) => {
+                let problem: &mut dyn Problem = problem;
+                m.interpolant_error(problem, t)
+            }
+            Method::Esdirk(m) => {
+                let problem: &mut dyn Problem = problem;
+                m.interpolant_error(problem, t)
+            }
+            Method::Dopri5(_) | Method::Dop853(_) | Method::Bdf(_) => Ok(0.0),
+        }
     }
 
     /// Degree of the interpolant of the last step as a polynomial in time: that many values beyond the first determine every

@@ -163,6 +163,19 @@ pub trait OneStepMethod {
         f64::INFINITY
     }
 
+    /// Estimate of the interpolant's error at `t`. Explicit methods of this crate need none: their interpolants have the derivatives of the
+    /// model at both ends and the order of the error estimate.
+    fn interpolant_error<P: Problem + ?Sized>(
+        &mut self,
+        _: &mut P,
+        _: &LastInterval,
+        _t: f64,
+        _weights: &[f64],
+        _: &mut IntegratorStatistics,
+    ) -> Result<f64, SolveError> {
+        Ok(0.0)
+    }
+
     /// State at `theta` = (t - t_old)/(t_new - t_old) of the last step.
     fn interpolate(&self, step: &LastInterval, theta: f64, out: &mut [f64]);
 }
@@ -170,6 +183,8 @@ pub trait OneStepMethod {
 /// An integrator made of a one-step method.
 #[derive(Debug)]
 pub struct OneStep<M> {
+    /// Inner tolerance of the error test over the user's.
+    inner_share: f64,
     pub(crate) method: M,
     point: Point,
     trial: Trial,
@@ -188,6 +203,7 @@ impl<M: OneStepMethod> OneStep<M> {
         let zeros = || vec![0.0; n];
         OneStep {
             method: M::new(n, tolerances),
+            inner_share: M::inner_tolerances(tolerances).rel / tolerances.rel,
             point: Point {
                 t: 0.0,
                 x: zeros(),
@@ -450,6 +466,12 @@ impl<M: OneStepMethod> OneStep<M> {
         M::DEGREE
     }
 
+    /// The last step counts as rejected; the next one has this size.
+    pub(crate) fn take_back(&mut self, step_size: f64) {
+        self.statistics.take_back();
+        self.step_size_next = step_size;
+    }
+
     /// Plans the size of the next step.
     pub fn set_step_size(&mut self, step_size: f64) {
         self.step_size_next = step_size;
@@ -475,6 +497,22 @@ impl<M: OneStepMethod> OneStep<M> {
 
     pub fn step_size_next(&self) -> f64 {
         self.step_size_next
+    }
+
+    /// Estimate of the error of the interpolant at a time inside the last step, in units of the tolerance; zero where the error test of the
+    /// step covers it.
+    pub fn interpolant_error<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        t: f64,
+    ) -> Result<f64, SolveError> {
+        let (interval, statistics) = (&self.interval, &mut self.statistics);
+        if t < interval.t_old || t >= interval.t {
+            return Ok(0.0);
+        }
+        let weights = &self.point.weights;
+        let error = (self.method).interpolant_error(problem, interval, t, weights, statistics)?;
+        Ok(error * self.inner_share)
     }
 
     /// Bound of the eigenvalues of the Jacobian; infinite where none is known.

@@ -209,6 +209,30 @@ impl OneStepMethod for RadauMethod {
             out[i] = d0[i] + s * (d1[i] + (s - (C2 - 1.0)) * (d2[i] + (s - (C1 - 1.0)) * d3[i]));
         }
     }
+
+    /// The defect of the collocation polynomial, filtered: ‖(γ/h F_x' + F_x)⁻¹ F(t, u, u')‖.
+    fn interpolant_error<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        step: &LastInterval,
+        t: f64,
+        weights: &[f64],
+        statistics: &mut IntegratorStatistics,
+    ) -> Result<f64, SolveError> {
+        let h = self.dense_step;
+        let theta = (t - step.t_old) / (step.t - step.t_old);
+        let (s, p, q) = (theta - 1.0, theta - C2, theta - C1);
+        let [d0, d1, d2, d3] = &self.dense;
+        for i in 0..weights.len() {
+            let inner = d2[i] + q * d3[i];
+            self.stage[i] = d0[i] + s * (d1[i] + p * inner);
+            self.stage_dx[i] = (d1[i] + p * inner + s * (inner + p * d3[i])) / h;
+        }
+        statistics.rhs_evaluations += 1;
+        problem.residual(t, &self.stage, &self.stage_dx, &mut self.r[0])?;
+        self.real.solve(&mut self.r[0]);
+        Ok(rms(&self.r[0], weights))
+    }
 }
 
 impl RadauMethod {

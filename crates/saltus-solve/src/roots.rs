@@ -142,6 +142,8 @@ pub struct Isolation {
     pub band: Vec<f64>,
     /// The band of functions that rest, zero for all others.
     rest: Vec<f64>,
+    /// The same when the last event ended.
+    rest_start: Vec<f64>,
     pub touches: Vec<Touch>,
     pub evaluations: u64,
 }
@@ -156,6 +158,7 @@ impl Isolation {
             rates: vec![0.0; n_functions],
             band: vec![0.0; n_functions],
             rest: vec![0.0; n_functions],
+            rest_start: vec![0.0; n_functions],
             ..Isolation::default()
         }
     }
@@ -185,13 +188,26 @@ impl Isolation {
         for ((rest, band), r) in self.rest.iter_mut().zip(&self.band).zip(r) {
             *rest = if r.abs() <= *band { *band } else { 0.0 };
         }
+        self.rest_start.copy_from_slice(&self.rest);
     }
 
     /// The same for one function with a wider band, after [`Isolation::restart`].
     pub fn restart_within(&mut self, index: usize, r: f64, band: f64) {
         if r.abs() <= band {
             self.rest[index] = self.rest[index].max(band);
+            self.rest_start[index] = self.rest[index];
         }
+    }
+
+    /// The band of a function that rested when the last event ended; zero for all others.
+    pub fn band_at_restart(&self, index: usize) -> f64 {
+        self.rest_start[index]
+    }
+
+    /// The functions rest as they did when the last event ended.
+    pub fn restart_again(&mut self) {
+        self.forget();
+        self.rest.copy_from_slice(&self.rest_start);
     }
 
     /// Values of all functions at the end of the interval searched last.

@@ -682,3 +682,48 @@ fn auto_keeps_a_one_step_method_and_its_jacobian_where_restarts_are_frequent() {
     // The restarts change states only.
     assert!(integrator.statistics().jacobians <= 4);
 }
+
+/// x' = -λ(x - cos t) - sin t from a point off the slow solution cos t: the transient decays within a small part of the first step.
+#[test]
+fn the_error_of_the_interpolant_is_seen_in_a_transient_that_the_step_passes_over() {
+    const LAMBDA: f64 = 1e6;
+    let (tolerance, off) = (1e-6, 1e-3);
+    for solver in IMPLICIT {
+        let mut problem = ode(1, |t, x, dx| {
+            dx[0] = -LAMBDA * (x[0] - t.cos()) - t.sin();
+        });
+        let mut integrator = Integrator::new(solver, Tolerances::new(tolerance), &[1.0]);
+        let limits = StepLimits {
+            time_end: 1.0,
+            step_size_max: 1.0,
+        };
+        let run = |integrator: &mut Integrator, problem: &mut _, start: f64, size: f64| {
+            (integrator.begin(problem, 0.0, &[start], limits)).expect("starts");
+            (integrator.step_whole(problem, size)).expect("the step is accepted");
+        };
+        // On the slow solution and off it, with steps that resolve the transient and steps that do not.
+        for (start, size) in [
+            (1.0, 1e-3),
+            (1.0 + off, 1e-3),
+            (1.0 + off, 1e-4),
+            (1.0 + off, 1e-7),
+        ] {
+            run(&mut integrator, &mut problem, start, size);
+            let (mut actual, mut seen) = (0.0f64, 0.0f64);
+            let mut x = [0.0];
+            let end = integrator.time();
+            for k in 0..40 {
+                let t = end * f64::from(k) / 40.0;
+                integrator.interpolate(t, &mut x);
+                let exact = t.cos() + (start - 1.0) * (-LAMBDA * t).exp();
+                actual = actual.max((x[0] - exact).abs() / (2.0 * tolerance));
+                let estimate = integrator.interpolant_error(&mut problem, t);
+                seen = seen.max(estimate.expect("can be evaluated"));
+            }
+            assert!(
+                (actual > 1.0) <= (seen > 1.0) && seen < 100.0 * actual.max(1e-2),
+                "{solver:?} step {size}: error {actual}, estimate {seen}"
+            );
+        }
+    }
+}

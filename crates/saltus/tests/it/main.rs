@@ -7,3 +7,4 @@ mod ode;
 mod robust;
 mod settings;
 mod spec;
+mod stiff_events;
