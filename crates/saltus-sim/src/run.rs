@@ -346,7 +346,21 @@ impl<'a, I: Instance> Run<'a, I> {
         if changes.is_empty() {
             return Ok(false);
         }
+        // The derivatives of the new states, from which the integrator starts.
         let system = self.instance.system(&self.values);
+        self.mode.driver.forget_factors();
+        evaluate_all(
+            system,
+            &mut self.mode.driver,
+            &mut self.values,
+            Accuracy::Tight,
+            Guess::Current,
+        )
+        .map_err(|error| SimError::Evaluation {
+            time,
+            phase: Phase::Continuous,
+            error,
+        })?;
         self.mode.driver.accept(system, &self.values);
         self.summary.statistics.events_step += 1;
         if self.recorder.wants_events() {

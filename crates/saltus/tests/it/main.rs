@@ -7,4 +7,5 @@ mod ode;
 mod robust;
 mod settings;
 mod spec;
+mod state_sets;
 mod stiff_events;
