@@ -89,7 +89,7 @@ pub(crate) fn reduce_index(work: &mut Work, mut chains: Chains) -> Option<Reduce
         .map(|vars| vars.len() as u32 - 1)
         .collect();
     for chain in granted_wishes(work, &mut chains, &continuous, &rows, &orders_min) {
-        orders_min[chain as usize] = 1;
+        orders_min[chain as usize] += 1;
     }
     let Ok(offsets) = pantelides(&rows, &orders_min) else {
         let span = work.flat.span;

@@ -15,7 +15,7 @@ use saltus_ir::flat::StateSelect;
 /// Rounds in which wishes are given up; then all are.
 const ROUNDS_MAX: u32 = 8;
 
-/// The chains whose first derivative is to be an unknown.
+/// The chains of which one more derivative is to be an unknown.
 pub(crate) fn granted_wishes(
     work: &mut Work,
     chains: &mut Chains,
@@ -24,8 +24,8 @@ pub(crate) fn granted_wishes(
     orders: &[u32],
 ) -> Vec<u32> {
     let wished = |chain: &u32| {
-        let vars = &chains.vars[*chain as usize];
-        vars.len() == 1 && work.flat.variables[vars[0]].state_select >= StateSelect::Prefer
+        let last = chains.vars[*chain as usize].last();
+        last.is_some_and(|&v| work.flat.variables[v].state_select >= StateSelect::Prefer)
     };
     let mut wishes: Vec<u32> = (0..orders.len() as u32).filter(wished).collect();
     if wishes.is_empty() {
@@ -35,7 +35,7 @@ pub(crate) fn granted_wishes(
     let Ok(without) = pantelides(rows, orders) else {
         return Vec::new();
     };
-    wishes.retain(|&chain| without.variable[chain as usize] == 0);
+    wishes.retain(|&chain| without.variable[chain as usize] == orders[chain as usize]);
     if without.variable.iter().all(|&order| order == 0) {
         return Vec::new();
     }
@@ -63,7 +63,7 @@ fn refused(
 ) -> FxHashSet<u32> {
     let all = || wishes.iter().copied().collect();
     let mut orders = orders.to_vec();
-    wishes.iter().for_each(|&chain| orders[chain as usize] = 1);
+    wishes.iter().for_each(|&chain| orders[chain as usize] += 1);
     let Ok(offsets) = pantelides(rows, &orders) else {
         return all();
     };
@@ -95,7 +95,10 @@ fn refused(
     }
     if refused.is_empty() {
         let selection = select_dummies(work, chains, equations, rows, c, d);
-        let is_dummy = |chain: &u32| (selection.dummies).contains(&chains.vars[*chain as usize][1]);
+        let is_dummy = |chain: &u32| {
+            let chain = *chain as usize;
+            (selection.dummies).contains(&chains.vars[chain][lengths[chain]])
+        };
         refused = wishes.iter().copied().filter(is_dummy).collect();
     }
     for (vars, &n) in chains.vars.iter_mut().zip(&lengths) {
