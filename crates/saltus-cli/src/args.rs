@@ -119,6 +119,17 @@ pub(crate) struct ShowArgs {
     /// What to print
     #[arg(long, value_enum)]
     pub(crate) stage: Stage,
+    /// How: text, and for structure and jacobian also json and svg
+    #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
+    pub(crate) format: ShowFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ShowFormat {
+    Text,
+    Json,
+    /// Incidence as written and sorted, digraph with causal, torn and residual edges
+    Svg,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -129,6 +140,8 @@ pub(crate) enum Stage {
     Flat,
     /// States, blocks in order, torn variables, events
     Structure,
+    /// Which derivatives depend on which states, and the same for the unknowns of blocks
+    Jacobian,
 }
 
 #[derive(Args, Debug)]

@@ -4,10 +4,11 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 
+use saltus::plot::draw_structure;
 use saltus::{Compiled, Error, Execution, StepRecord, Workspace};
 use saltus_results::{EventRecord, ResultTable, Statistics};
 
-use crate::args::{Setting, SimulateArgs, Stage, TargetArgs};
+use crate::args::{Setting, ShowFormat, SimulateArgs, Stage, TargetArgs};
 use crate::exit::{Exit, Failure};
 
 /// Names a file that gets one line per finished stage, `stage seconds`: how `xtask` learns how far a model came.
@@ -55,15 +56,33 @@ pub(crate) fn check(target: &TargetArgs) -> Result<CheckReport, Failure> {
     })
 }
 
-/// The text of a stage.
-pub(crate) fn show(target: &TargetArgs, stage: Stage) -> Result<String, Failure> {
+/// A stage as text, JSON or picture.
+pub(crate) fn show(
+    target: &TargetArgs,
+    stage: Stage,
+    format: ShowFormat,
+) -> Result<String, Failure> {
     let (workspace, class) = open(target)?;
-    match stage {
-        Stage::Ast => workspace.print_ast(&class),
-        Stage::Flat => workspace.print_flat(&class),
-        Stage::Structure => workspace.print_structure(&class),
-    }
-    .map_err(failure)
+    let shown = match (stage, format) {
+        (Stage::Ast, ShowFormat::Text) => workspace.print_ast(&class),
+        (Stage::Flat, ShowFormat::Text) => workspace.print_flat(&class),
+        (Stage::Structure, ShowFormat::Text) => workspace.print_structure(&class),
+        (Stage::Structure, ShowFormat::Json) => {
+            workspace.structure_view(&class).map(|v| v.to_json())
+        }
+        (Stage::Structure, ShowFormat::Svg) => {
+            (workspace.structure_picture(&class)).map(|p| draw_structure(&p))
+        }
+        (Stage::Jacobian, ShowFormat::Text) => workspace.jacobian_view(&class).map(|v| v.print()),
+        (Stage::Jacobian, ShowFormat::Json) => workspace.jacobian_view(&class).map(|v| v.to_json()),
+        (Stage::Jacobian, ShowFormat::Svg) => {
+            (workspace.jacobian_view(&class)).map(|v| draw_structure(&v.picture()))
+        }
+        (Stage::Ast | Stage::Flat, ShowFormat::Json | ShowFormat::Svg) => {
+            return Err(Failure::command_line("this stage is shown as text only"));
+        }
+    };
+    shown.map_err(failure)
 }
 
 /// Compiles and runs. `Err` only if there is nothing to write: the model or the command line is wrong.

@@ -7,6 +7,7 @@
 //! the jump drawn as a thin dashed vertical line, so that it does not pass for a steep slope.
 
 mod layout;
+mod structure;
 mod ticks;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use std::fmt;
 use saltus_results::ResultTable;
 
 pub use layout::{HEIGHT_DEFAULT, WIDTH_DEFAULT};
+pub use structure::{PictureEquation, PictureUnknown, StructurePicture, draw_structure};
 
 /// What a picture looks like.
 #[derive(Clone, PartialEq, Debug)]

@@ -32,7 +32,7 @@ mod wish;
 mod work;
 mod zeros;
 
-pub use print::print_structure;
+pub use print::{print_structure, print_structure_at};
 pub use system::*;
 
 use rustc_hash::{FxHashMap, FxHashSet};

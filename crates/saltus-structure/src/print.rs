@@ -2,6 +2,7 @@
 
 use crate::system::{Action, Assignment, Role, Step, StructuredSystem, TimeEvent};
 use saltus_ir::{ExprId, VarId};
+use saltus_syntax::Span;
 use std::fmt::Write;
 
 /// Steps of the event system are marked with the schedule they belong to (`d` derivatives, `c` crossing functions, `o` outputs,
@@ -9,8 +10,13 @@ use std::fmt::Write;
 ///
 /// The whole system: states with the reason they were chosen, parameters, blocks, crossing functions, time events, initial system.
 pub fn print_structure(system: &StructuredSystem) -> String {
+    print_structure_at(system, &|_| String::new())
+}
+
+/// With the places of crossing functions in the source.
+pub fn print_structure_at(system: &StructuredSystem, place: &dyn Fn(Span) -> String) -> String {
     let mut out = String::new();
-    let p = Printer { system };
+    let p = Printer { system, place };
     let _ = writeln!(
         out,
         "model {}: {} equations, {} unknowns, {} states",
@@ -79,6 +85,7 @@ pub fn print_structure(system: &StructuredSystem) -> String {
 
 struct Printer<'a> {
     system: &'a StructuredSystem,
+    place: &'a dyn Fn(Span) -> String,
 }
 
 impl Printer<'_> {
@@ -213,8 +220,14 @@ impl Printer<'_> {
             .crossings
             .iter()
             .map(|c| {
+                let place = (self.place)(c.origin.span);
+                let place = if place.is_empty() {
+                    place
+                } else {
+                    format!(", {place}")
+                };
                 format!(
-                    "{}: {} ({:?}: {})",
+                    "{}: {} ({:?}: {}){place}",
                     self.name(c.relation),
                     c.text,
                     c.class,

@@ -24,10 +24,15 @@ mod error;
 mod explain_failure;
 pub mod ode;
 mod run;
+mod structure_view;
 mod workspace;
 
 pub use error::{Diagnostics, Error};
 pub use run::{Experiment, Run};
+pub use structure_view::{
+    BlockView, CrossingView, EquationView, JacobianView, PatternView, StateSetView, StateView,
+    StructureView,
+};
 pub use workspace::{Compiled, Stage, StageTimes, Workspace};
 
 pub use saltus_codegen::Execution;

@@ -3,15 +3,26 @@
 use crate::disk::{Disk, RunFiles};
 use crate::error::{Diagnostics, Error};
 use crate::run::Experiment;
+use crate::structure_view::{JacobianView, StructureView, structure_picture, structure_view};
 use saltus_codegen::{CompiledModel, Execution};
 use saltus_flatten::{ClassTree, FileArena, FlattenOptions};
 use saltus_ir::{FlatModel, Value};
-use saltus_model::{Model, ModelInfo, VariableInfo, VariableKind};
+use saltus_model::{Instance, Model, ModelInfo, Values, VariableInfo, VariableKind};
+use saltus_plot::StructurePicture;
 use saltus_structure::StructuredSystem;
-use saltus_syntax::{Diagnostic, Name, SourceMap};
+use saltus_syntax::{Diagnostic, Name, SourceMap, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
+
+/// `file:line`, or nothing for what has no place.
+fn place_text(sources: &SourceMap, span: Span) -> String {
+    if (span.file.0 as usize) >= sources.len() {
+        return String::new();
+    }
+    let line = sources.line_col(span.file, span.start).line;
+    format!("{}:{line}", sources.file(span.file).name)
+}
 
 /// A stage on the way from text to result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,8 +215,30 @@ impl Workspace {
 
     /// The structured system of a class, printed.
     pub fn print_structure(&self, class: &str) -> Result<String, Error> {
+        self.structure(class).map(|(system, warnings, _)| {
+            let place = |span: Span| place_text(&warnings.sources, span);
+            saltus_structure::print_structure_at(&system, &place)
+        })
+    }
+
+    /// The structured system of a class as plain data.
+    pub fn structure_view(&self, class: &str) -> Result<StructureView, Error> {
         self.structure(class)
-            .map(|(system, ..)| saltus_structure::print_structure(&system))
+            .map(|(system, warnings, _)| structure_view(&system, &warnings.sources))
+    }
+
+    /// Incidence and digraph of the sorted equations of a class, to be drawn.
+    pub fn structure_picture(&self, class: &str) -> Result<StructurePicture, Error> {
+        self.structure(class)
+            .map(|(system, warnings, _)| structure_picture(&system, &warnings.sources))
+    }
+
+    /// The sparsity of the Jacobians of a class.
+    pub fn jacobian_view(&self, class: &str) -> Result<JacobianView, Error> {
+        let compiled = self.compile(class)?;
+        let instance = compiled.model().instantiate();
+        let system = instance.system(&Values::default());
+        Ok(JacobianView::new(compiled.info(), system))
     }
 
     fn tree<'t>(

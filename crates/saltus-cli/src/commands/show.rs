@@ -4,6 +4,6 @@ use crate::exit::{Exit, Outcome, print};
 
 /// `saltus show`
 pub(crate) fn show(args: ShowArgs) -> Outcome {
-    print(&engine::show(&args.target, args.stage)?)?;
+    print(&engine::show(&args.target, args.stage, args.format)?)?;
     Ok(Exit::Done)
 }

@@ -6,6 +6,7 @@ mod models;
 mod ode;
 mod robust;
 mod settings;
+mod show;
 mod spec;
 mod state_sets;
 mod stiff_events;

@@ -1,0 +1,72 @@
+//! The structure of models as data and as pictures.
+
+use crate::mdtest::root;
+use saltus::Workspace;
+
+fn open(model: &str) -> (Workspace, String) {
+    let mut workspace = Workspace::new();
+    let file = root().join("models").join(model).join("model.mo");
+    let class = workspace.load_file(file).expect("the model");
+    (workspace, class)
+}
+
+#[test]
+fn the_structure_of_a_diode_circuit_as_data() {
+    let (workspace, class) = open("diode-rectifier");
+    let view = workspace.structure_view(&class).expect("structured");
+    let kinds: Vec<&str> = view.blocks.iter().map(|b| b.kind).collect();
+    assert_eq!(kinds, ["explicit", "mixed linear"]);
+    let mixed = &view.blocks[1];
+    assert_eq!(mixed.torn, ["s"]);
+    let determined: Vec<Option<&str>> = (mixed.equations.iter())
+        .map(|e| e.determines.as_deref())
+        .collect();
+    assert_eq!(
+        determined,
+        [Some("i"), Some("v"), Some("s"), Some("$rel[1]")]
+    );
+    assert!(mixed.equations[2].residual);
+    assert!(mixed.equations[1].reads.contains(&"i".to_owned()));
+    assert_eq!(view.crossings[0].relation, "s < 0");
+    assert_eq!(view.crossings[0].line, 9);
+    let parsed: serde_json::Value = serde_json::from_str(&view.to_json()).expect("valid JSON");
+    assert_eq!(parsed["blocks"][1]["equations"][0]["line"], 12);
+}
+
+#[test]
+fn state_sets_are_part_of_the_structure() {
+    let (workspace, class) = open("four-bar");
+    let view = workspace.structure_view(&class).expect("structured");
+    assert_eq!(view.state_sets.len(), 1);
+    let set = &view.state_sets[0];
+    assert_eq!((set.chosen, set.candidates.len()), (1, 2));
+    assert_eq!(set.candidates[1], ["ya", "xa", "xb", "yb"]);
+    assert_eq!(set.constraints.len(), 3);
+    assert!(view.states[0].reason.starts_with("state set 1: 1 of"));
+}
+
+#[test]
+fn pictures_have_a_mark_for_every_entry() {
+    let (workspace, class) = open("four-bar");
+    let picture = workspace.structure_picture(&class).expect("structured");
+    assert_eq!(picture.blocks, [(0, 6), (7, 13), (14, 20)]);
+    let entries: usize = picture.equations.iter().map(|e| e.reads.len()).sum();
+    let svg = saltus::plot::draw_structure(&picture);
+    // Squares of both matrices.
+    assert_eq!(svg.matches("h12.0v12.0h-12.0z").count(), 2 * entries);
+}
+
+#[test]
+fn jacobians_have_patterns_and_colours() {
+    let (workspace, class) = open("sparse-block");
+    let view = workspace.jacobian_view(&class).expect("compiled");
+    assert!(view.states.columns.is_empty());
+    let (workspace, class) = open("quaternion-top");
+    let view = workspace.jacobian_view(&class).expect("compiled");
+    assert_eq!(view.states.columns.len(), 6);
+    assert!(
+        view.print()
+            .starts_with("QuaternionTop: state Jacobian 6 x 6")
+    );
+    assert!(view.blocks.iter().any(|block| !block.linear));
+}
