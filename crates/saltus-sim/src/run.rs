@@ -735,22 +735,9 @@ impl<'a, I: Instance> Run<'a, I> {
             .peek()
             .filter(|&t| t < to || t == to && self.is_plain_end(to))
         {
-            self.integrator.interpolate(t, &mut self.x);
-            let system = self.instance.system(&self.values);
-            scatter(system.states(), t, &self.x, &mut self.values);
-            evaluate_all(
-                system,
-                &mut self.mode.driver,
-                &mut self.values,
-                Accuracy::Trial,
-                Guess::Accepted,
-            )
-            .map_err(|error| SimError::Evaluation {
-                time: t,
-                phase: Phase::Output,
-                error,
-            })?;
+            self.grid_values(t)?;
             if self.options.events && !self.truth.is_empty() && t < to {
+                let system = self.instance.system(&self.values);
                 system
                     .eval_crossings(&mut self.values, &mut self.r)
                     .map_err(|fault| output_fault(t, fault))?;
@@ -767,6 +754,8 @@ impl<'a, I: Instance> Run<'a, I> {
                     if let Some(located) = self.find_event(clear, t)? {
                         return Ok(Some(located));
                     }
+                    // The search has left the values of another time.
+                    self.grid_values(t)?;
                 }
             }
             clear = t;
@@ -776,6 +765,25 @@ impl<'a, I: Instance> Run<'a, I> {
             self.grid.advance();
         }
         Ok(None)
+    }
+
+    /// All variables at a point of the grid, from the interpolant.
+    fn grid_values(&mut self, t: f64) -> Result<(), SimError> {
+        self.integrator.interpolate(t, &mut self.x);
+        let system = self.instance.system(&self.values);
+        scatter(system.states(), t, &self.x, &mut self.values);
+        evaluate_all(
+            system,
+            &mut self.mode.driver,
+            &mut self.values,
+            Accuracy::Trial,
+            Guess::Accepted,
+        )
+        .map_err(|error| SimError::Evaluation {
+            time: t,
+            phase: Phase::Output,
+            error,
+        })
     }
 
     /// Nothing but the next step happens at `t`.
