@@ -57,6 +57,12 @@ models! {
     rc_circuit,
     rc_without_ground,
     ideal_diode,
+    // Cellier and Kofman, equations 9.36 to 9.38: the voltage over the switch is torn, its equation the residual.
+    switch_divider,
+    // 9.47 to 9.49: the parameter of the curve is torn.
+    rectifier_products,
+    // 9.54.
+    leaky_diode,
     sampled_controller,
     signed_aliases,
     hysteresis,
