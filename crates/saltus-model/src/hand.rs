@@ -33,6 +33,30 @@ pub trait Code {
         Ok(())
     }
 
+    /// See [`System::derivatives_at`].
+    #[inline(always)]
+    fn derivatives_at(
+        &self,
+        _t: f64,
+        _x: &[f64],
+        _values: &Values,
+        _dx: &mut [f64],
+    ) -> Option<Status> {
+        None
+    }
+
+    /// See [`System::crossings_at`].
+    #[inline(always)]
+    fn crossings_at(
+        &self,
+        _t: f64,
+        _x: &[f64],
+        _values: &Values,
+        _out: &mut [f64],
+    ) -> Option<Status> {
+        None
+    }
+
     /// A run begins.
     fn begin(&mut self) {}
 
@@ -368,6 +392,16 @@ impl<C: Code> System for HandSystem<C> {
     #[inline]
     fn eval_crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {
         self.code.crossings(values, out)
+    }
+
+    #[inline(always)]
+    fn derivatives_at(&self, t: f64, x: &[f64], values: &Values, dx: &mut [f64]) -> Option<Status> {
+        self.code.derivatives_at(t, x, values, dx)
+    }
+
+    #[inline(always)]
+    fn crossings_at(&self, t: f64, x: &[f64], values: &Values, out: &mut [f64]) -> Option<Status> {
+        self.code.crossings_at(t, x, values, out)
     }
 
     fn state_pattern(&self) -> Option<&[Vec<u32>]> {

@@ -151,6 +151,9 @@ impl Sampling {
 
 /// The equations of an [`OdeProblem`].
 pub trait Equations: Clone {
+    /// Derivatives are given, not solved for.
+    const EXPLICIT: bool;
+
     /// dx = f(t, x); nothing for an implicit problem.
     fn derivatives(&self, at: &At<'_>, dx: &mut [f64]);
 
@@ -163,7 +166,9 @@ pub trait Equations: Clone {
 pub struct Explicit<F>(F);
 
 impl<F: Fn(&At<'_>, &mut [f64]) + Clone> Equations for Explicit<F> {
-    #[inline]
+    const EXPLICIT: bool = true;
+
+    #[inline(always)]
     fn derivatives(&self, at: &At<'_>, dx: &mut [f64]) {
         (self.0)(at, dx);
     }
@@ -176,6 +181,8 @@ impl<F: Fn(&At<'_>, &mut [f64]) + Clone> Equations for Explicit<F> {
 pub struct Implicit<F>(F);
 
 impl<F: Fn(&At<'_>, &[f64], &mut [f64]) + Clone> Equations for Implicit<F> {
+    const EXPLICIT: bool = false;
+
     fn derivatives(&self, _: &At<'_>, _: &mut [f64]) {}
 
     #[inline]
@@ -502,6 +509,20 @@ where
         }
     }
 
+    /// Another point than that of the values, of an explicit problem.
+    #[inline(always)]
+    fn at<'a>(&self, t: f64, x: &'a [f64], values: &'a Values) -> At<'a> {
+        let rest = &values.v[1 + 2 * self.n..];
+        let (d, rest) = rest.split_at(self.n_discrete);
+        At {
+            t,
+            x,
+            y: &[],
+            d,
+            holds: &rest[..self.relations.len()],
+        }
+    }
+
     #[inline(always)]
     fn derivatives(&self, values: &mut Values) {
         let p = self.parts(&mut values.v);
@@ -606,6 +627,24 @@ where
         for &(time, priority, tag) in &self.entries {
             agenda.calendar.add(time, priority, tag);
         }
+    }
+
+    #[inline(always)]
+    fn derivatives_at(&self, t: f64, x: &[f64], values: &Values, dx: &mut [f64]) -> Option<Status> {
+        if !F::EXPLICIT {
+            return None;
+        }
+        self.f.derivatives(&self.at(t, x, values), dx);
+        Some(Ok(()))
+    }
+
+    #[inline(always)]
+    fn crossings_at(&self, t: f64, x: &[f64], values: &Values, out: &mut [f64]) -> Option<Status> {
+        if !F::EXPLICIT {
+            return None;
+        }
+        (self.g)(&self.at(t, x, values), out);
+        Some(Ok(()))
     }
 
     fn crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {

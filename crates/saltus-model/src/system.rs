@@ -210,6 +210,31 @@ pub trait System {
         self.eval_crossings(values, out)
     }
 
+    /// A shortcut of models whose derivatives are a plain function of time, states and discrete values: dx = f(t, x), with no other slot read
+    /// that changes between events and none written. `None`: there is none, and the schedule has to run.
+    #[inline(always)]
+    fn derivatives_at(
+        &self,
+        _t: f64,
+        _x: &[f64],
+        _values: &Values,
+        _dx: &mut [f64],
+    ) -> Option<Status> {
+        None
+    }
+
+    /// The same for the crossing functions: a model has both shortcuts or none.
+    #[inline(always)]
+    fn crossings_at(
+        &self,
+        _t: f64,
+        _x: &[f64],
+        _values: &Values,
+        _out: &mut [f64],
+    ) -> Option<Status> {
+        None
+    }
+
     /// Sparsity of the state Jacobian: for each state column the derivative rows it may influence; `None` if unknown (dense).
     fn state_pattern(&self) -> Option<&[Vec<u32>]>;
 

@@ -39,6 +39,16 @@ pub(crate) fn gather_derivatives(
     Ok(())
 }
 
+#[inline]
+fn finite_derivatives(states: &[StateSlots], dx: &[f64]) -> Result<(), SolveError> {
+    match dx.iter().position(|dx| !dx.is_finite()) {
+        None => Ok(()),
+        Some(i) => Err(SolveError::NonFinite {
+            slot: states[i].derivative,
+        }),
+    }
+}
+
 /// The side rules of a system's crossings.
 pub(crate) fn sign_rules<S: System>(system: &S) -> Vec<SignRule> {
     system
@@ -107,6 +117,23 @@ const FOLLOW_MAX: usize = 4;
 impl<S: System> ModelProblem<'_, S> {
     #[inline(always)]
     fn at(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        dx: &mut [f64],
+        accuracy: Accuracy,
+    ) -> Result<(), SolveError> {
+        if let Relations::Held = &self.relations
+            && let Some(status) = self.system.derivatives_at(t, x, self.values, dx)
+        {
+            status?;
+            return finite_derivatives(self.system.states(), dx);
+        }
+        self.by_schedule(t, x, dx, accuracy)
+    }
+
+    #[inline]
+    fn by_schedule(
         &mut self,
         t: f64,
         x: &[f64],
@@ -269,9 +296,18 @@ pub(crate) struct StepCrossings<'a, S> {
 }
 
 impl<S: System> StepCrossings<'_, S> {
-    fn move_to(&mut self, t: f64) {
+    /// By the shortcut of the model, if it has one; otherwise time and states are in the value array.
+    #[inline]
+    fn directly(&mut self, t: f64, out: &mut [f64]) -> Option<Result<(), SolveError>> {
         self.integrator.interpolate(t, self.x);
-        scatter(self.system.states(), t, self.x, self.values);
+        let status = self.system.crossings_at(t, self.x, self.values, out);
+        if status.is_none() {
+            scatter(self.system.states(), t, self.x, self.values);
+        }
+        status.map(|status| {
+            status?;
+            not_nan(self.system, out, |_| true)
+        })
     }
 }
 
@@ -281,7 +317,9 @@ impl<S: System> CrossingFunctions for StepCrossings<'_, S> {
     }
 
     fn evaluate(&mut self, t: f64, out: &mut [f64]) -> Result<(), SolveError> {
-        self.move_to(t);
+        if let Some(done) = self.directly(t, out) {
+            return done;
+        }
         if !self.affine_only {
             for kind in [ScheduleKind::Derivatives, ScheduleKind::Crossings] {
                 self.driver.run(
@@ -298,7 +336,9 @@ impl<S: System> CrossingFunctions for StepCrossings<'_, S> {
     }
 
     fn evaluate_affine(&mut self, t: f64, out: &mut [f64]) -> Result<(), SolveError> {
-        self.move_to(t);
+        if let Some(done) = self.directly(t, out) {
+            return done;
+        }
         self.system.eval_affine_crossings(self.values, out)?;
         not_nan(self.system, out, |class| class == CrossingClass::Affine)
     }

@@ -103,6 +103,16 @@ fn trial<S: System>(
     system.eval_crossings(values, r)?;
     let mut at =
         |t: f64, x: &[f64], dx: Option<&mut [f64]>, r: &mut [f64]| -> Result<(), SolveError> {
+            if let Some(status) = system.crossings_at(t, x, values, r) {
+                status?;
+                return match dx {
+                    None => Ok(()),
+                    Some(dx) => match system.derivatives_at(t, x, values, dx) {
+                        Some(status) => Ok(status?),
+                        None => unreachable!("both shortcuts or none"),
+                    },
+                };
+            }
             scatter(system.states(), t, x, values);
             if dx.is_some() || !*affine_only {
                 driver.run(

@@ -57,21 +57,8 @@ pub(crate) struct LastStep {
 }
 
 impl Control {
-    #[inline]
-    pub(crate) fn remember(&self, step_size: f64, error: f64) -> LastStep {
-        let error = error.max(self.error_floor);
-        let error_ln = match self.law {
-            Law::ProportionalIntegral { .. } => error.ln(),
-            Law::Predictive => 0.0,
-        };
-        LastStep {
-            step_size,
-            error,
-            error_ln,
-        }
-    }
-
-    /// h/h_new after an accepted step of size `h`. `effort` ≤ 1 lowers the safety factor after a hard iteration.
+    /// After an accepted step of size `h`: the quotient h/h_new, and what to remember. `effort` ≤ 1 lowers the safety factor after a hard
+    /// iteration.
     #[inline]
     pub(crate) fn after_accepted(
         &self,
@@ -79,25 +66,38 @@ impl Control {
         error: f64,
         effort: f64,
         last: Option<LastStep>,
-    ) -> f64 {
-        let quotient = match self.law {
+    ) -> (f64, LastStep) {
+        let floored = error.max(self.error_floor);
+        let (quotient, error_ln) = match self.law {
             Law::ProportionalIntegral { beta } => {
-                let last_ln = last.map_or_else(|| self.error_floor.ln(), |last| last.error_ln);
-                let power = (self.exponent - 0.75 * beta) * error.ln() - beta * last_ln;
-                power.exp() / (self.safety * effort)
+                let error_ln = error.ln();
+                let floor_ln = self.error_floor.ln();
+                let last_ln = last.map_or(floor_ln, |last| last.error_ln);
+                let power = (self.exponent - 0.75 * beta) * error_ln - beta * last_ln;
+                let quotient = power.exp() / (self.safety * effort);
+                (quotient, error_ln.max(floor_ln))
             }
             Law::Predictive => {
                 let now = error.powf(self.exponent) / (self.safety * effort);
-                match last {
+                let quotient = match last {
                     None => now,
                     Some(last) => now.max(
                         last.step_size / h * (error * error / last.error).powf(self.exponent)
                             / self.safety,
                     ),
-                }
+                };
+                (quotient, 0.0)
             }
         };
-        quotient.clamp(self.quotient_min, self.quotient_max)
+        let remembered = LastStep {
+            step_size: h,
+            error: floored,
+            error_ln,
+        };
+        (
+            quotient.clamp(self.quotient_min, self.quotient_max),
+            remembered,
+        )
     }
 
     /// h/h_new after a step with an error above the tolerance.

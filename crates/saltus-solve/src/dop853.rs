@@ -5,7 +5,7 @@
 
 use crate::control::{Control, Law};
 use crate::error::SolveError;
-use crate::explicit::{Stages, StiffnessDetector, dot};
+use crate::explicit::{Stages, StiffnessDetector};
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
 use crate::one_step::{Attempt, LastInterval, OneStep, OneStepMethod, Point, Trial};
 use crate::scale::Tolerances;
@@ -322,28 +322,34 @@ impl OneStepMethod for Dop853Method {
         trial: &mut Trial,
         statistics: &mut IntegratorStatistics,
     ) -> Result<Attempt, SolveError> {
-        const ROWS: [&[f64]; 10] = [&A2, &A3, &A4, &A5, &A6, &A7, &A8, &A9, &A10, &A11];
         let h = trial.h;
         let stages = &mut self.stages;
         stages.start(&point.dx);
-        for (row, a) in ROWS.into_iter().enumerate() {
-            let (s, t) = (row + 1, point.t + C[row + 1] * h);
-            stages.evaluate(problem, (t, &point.x, h), s, a, statistics)?;
-        }
-        stages.evaluate(problem, (trial.t_new, &point.x, h), 11, &A12, statistics)?;
+        let x = &point.x[..];
+        let at = |s: usize| (point.t + C[s] * h, x, h);
+        stages.evaluate(problem, at(1), &A2, statistics)?;
+        stages.evaluate(problem, at(2), &A3, statistics)?;
+        stages.evaluate(problem, at(3), &A4, statistics)?;
+        stages.evaluate(problem, at(4), &A5, statistics)?;
+        stages.evaluate(problem, at(5), &A6, statistics)?;
+        stages.evaluate(problem, at(6), &A7, statistics)?;
+        stages.evaluate(problem, at(7), &A8, statistics)?;
+        stages.evaluate(problem, at(8), &A9, statistics)?;
+        stages.evaluate(problem, at(9), &A10, statistics)?;
+        stages.evaluate(problem, at(10), &A11, statistics)?;
+        stages.evaluate(problem, (trial.t_new, x, h), &A12, statistics)?;
         let n = point.x.len();
         let (mut fifth, mut third) = (0.0, 0.0);
-        for i in 0..n {
-            let k = &stages.k[i];
-            let slope = dot(&B, k);
-            trial.x[i] = point.x[i] + h * slope;
+        stages.combine(&E5, |i, error| trial.error[i] = error);
+        stages.combine(&B, |i, slope| {
+            trial.x[i] = x[i] + h * slope;
             let weight = point.weight_over(i, trial.x[i]);
-            let error = dot(&E5, k);
+            let error = trial.error[i];
             trial.error[i] = h * error;
             fifth += (error / weight) * (error / weight);
-            let lower: f64 = slope - B3.iter().map(|&(s, b)| b * k[s]).sum::<f64>();
+            let lower: f64 = slope - B3.iter().map(|&(s, b)| b * stages.k[s][i]).sum::<f64>();
             third += (lower / weight) * (lower / weight);
-        }
+        });
         // ‖e5‖²/√(‖e5‖² + 0.01 ‖e3‖²): O(h⁸)
         let denominator = fifth + 0.01 * third;
         let error = if denominator > 0.0 {
@@ -362,18 +368,18 @@ impl OneStepMethod for Dop853Method {
         statistics: &mut IntegratorStatistics,
     ) -> Result<(), SolveError> {
         self.stages.evaluate_end(problem, 12, trial, statistics)?;
-        let k12 = self.stages.k.iter().map(|k| k[11]);
+        let k12 = self.stages.k[11].iter().copied();
         self.stiffness
             .observe(point, trial, &self.stages.argument, k12, STABILITY_BOUNDARY);
         self.t = point.t;
         self.h = trial.h;
+        let k = &self.stages.k;
         for (i, dense) in self.dense.iter_mut().enumerate() {
-            let k = &self.stages.k[i];
             let difference = trial.x[i] - point.x[i];
-            let spline = trial.h * k[0] - difference;
+            let spline = trial.h * k[0][i] - difference;
             dense[0] = difference;
             dense[1] = spline;
-            dense[2] = difference - trial.h * k[12] - spline;
+            dense[2] = difference - trial.h * k[12][i] - spline;
         }
         Ok(())
     }
@@ -384,16 +390,14 @@ impl OneStepMethod for Dop853Method {
         x_old: &[f64],
         statistics: &mut IntegratorStatistics,
     ) -> Result<(), SolveError> {
-        const ROWS: [&[f64]; 3] = [&A14, &A15, &A16];
-        for (row, a) in ROWS.into_iter().enumerate() {
-            let (s, t) = (row + 13, self.t + C[row + 13] * self.h);
-            self.stages
-                .evaluate(problem, (t, x_old, self.h), s, a, statistics)?;
-        }
-        for (dense, k) in self.dense.iter_mut().zip(&self.stages.k) {
-            for (target, d) in dense[3..].iter_mut().zip(&D) {
-                *target = self.h * dot(d, k);
-            }
+        let (t, h) = (self.t, self.h);
+        let at = |s: usize| (t + C[s] * h, x_old, h);
+        let stages = &mut self.stages;
+        stages.evaluate(problem, at(13), &A14, statistics)?;
+        stages.evaluate(problem, at(14), &A15, statistics)?;
+        stages.evaluate(problem, at(15), &A16, statistics)?;
+        for (place, d) in D.iter().enumerate() {
+            stages.combine(d, |i, sum| self.dense[i][3 + place] = h * sum);
         }
         Ok(())
     }

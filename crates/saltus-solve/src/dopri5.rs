@@ -4,7 +4,7 @@
 
 use crate::control::{Control, Law};
 use crate::error::SolveError;
-use crate::explicit::{Stages, StiffnessDetector, dot};
+use crate::explicit::{Stages, StiffnessDetector};
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
 use crate::one_step::{Attempt, LastInterval, OneStep, OneStepMethod, Point, Trial};
 use crate::scale::Tolerances;
@@ -107,21 +107,22 @@ impl OneStepMethod for Dopri5Method {
         let stages = &mut self.stages;
         stages.start(&point.dx);
         let (t, x) = (point.t, &point.x[..]);
-        stages.evaluate(problem, (t + C[1] * h, x, h), 1, &A2, statistics)?;
-        stages.evaluate(problem, (t + C[2] * h, x, h), 2, &A3, statistics)?;
-        stages.evaluate(problem, (t + C[3] * h, x, h), 3, &A4, statistics)?;
-        stages.evaluate(problem, (t + C[4] * h, x, h), 4, &A5, statistics)?;
-        stages.evaluate(problem, (trial.t_new, x, h), 5, &A6, statistics)?;
-        stages.advance(&point.x, h, &B, &mut trial.x);
+        stages.evaluate(problem, (t + C[1] * h, x, h), &A2, statistics)?;
+        stages.evaluate(problem, (t + C[2] * h, x, h), &A3, statistics)?;
+        stages.evaluate(problem, (t + C[3] * h, x, h), &A4, statistics)?;
+        stages.evaluate(problem, (t + C[4] * h, x, h), &A5, statistics)?;
+        stages.evaluate(problem, (trial.t_new, x, h), &A6, statistics)?;
+        let x_new = &mut trial.x[..x.len()];
+        stages.combine(&B, |i, slope| x_new[i] = x[i] + h * slope);
         stages.evaluate_end(problem, 6, trial, statistics)?;
         let n = point.x.len();
         let mut sum = 0.0;
-        for i in 0..n {
-            let error = h * dot(&E, &stages.k[i]);
+        stages.combine(&E, |i, error| {
+            let error = h * error;
             trial.error[i] = error;
             let scaled = error / point.weight_over(i, trial.x[i]);
             sum += scaled * scaled;
-        }
+        });
         Ok(Attempt::Computed {
             error: (sum / n.max(1) as f64).sqrt(),
             effort: 1.0,
@@ -135,21 +136,22 @@ impl OneStepMethod for Dopri5Method {
         trial: &mut Trial,
         _: &mut IntegratorStatistics,
     ) -> Result<(), SolveError> {
-        let k6 = self.stages.k.iter().map(|k| k[5]);
+        let k6 = self.stages.k[5].iter().copied();
         self.stiffness
             .observe(point, trial, &self.stages.argument, k6, STABILITY_BOUNDARY);
         let h = trial.h;
-        for (i, dense) in self.dense.iter_mut().enumerate() {
-            let k = &self.stages.k[i];
+        let (k1, k7) = (&self.stages.k[0], &self.stages.k[6]);
+        let dense = &mut self.dense;
+        self.stages.combine(&D, |i, curvature| {
             let difference = trial.x[i] - point.x[i];
-            let spline = h * k[0] - difference;
-            *dense = [
+            let spline = h * k1[i] - difference;
+            dense[i] = [
                 difference,
                 spline,
-                difference - h * k[6] - spline,
-                h * dot(&D, k),
+                difference - h * k7[i] - spline,
+                h * curvature,
             ];
-        }
+        });
         Ok(())
     }
 

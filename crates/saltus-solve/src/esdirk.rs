@@ -17,7 +17,6 @@
 
 use crate::control::{Control, Law, all_finite};
 use crate::error::SolveError;
-use crate::explicit::dot;
 use crate::implicit::{Matrices, Monitor, Verdict};
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
 use crate::jacobian::IterationMatrix;
@@ -387,6 +386,12 @@ impl EsdirkMethod {
             }
         }
     }
+}
+
+/// Σ c_j y_j over the length of `c`.
+#[inline(always)]
+fn dot(c: &[f64], y: &[f64]) -> f64 {
+    c.iter().zip(y).map(|(c, y)| c * y).sum()
 }
 
 /// b_2(θ)..b_7(θ)

@@ -7,57 +7,61 @@ use crate::one_step::{Point, Trial};
 /// Derivatives of `S` stages.
 #[derive(Debug)]
 pub(crate) struct Stages<const S: usize> {
-    /// k of each component: all stages of a component lie together.
-    pub(crate) k: Vec<[f64; S]>,
+    pub(crate) k: [Vec<f64>; S],
     /// Argument of the stage evaluated last.
     pub(crate) argument: Vec<f64>,
-    dx: Vec<f64>,
 }
 
 impl<const S: usize> Stages<S> {
     pub(crate) fn new(n: usize) -> Stages<S> {
         Stages {
-            k: vec![[0.0; S]; n],
+            k: std::array::from_fn(|_| vec![0.0; n]),
             argument: vec![0.0; n],
-            dx: vec![0.0; n],
         }
     }
 
     /// k_0 = dx, the derivative at the start of the step.
     #[inline]
     pub(crate) fn start(&mut self, dx: &[f64]) {
-        for (k, dx) in self.k.iter_mut().zip(dx) {
-            k[0] = *dx;
-        }
+        self.k[0].copy_from_slice(dx);
     }
 
-    /// k_s = f(t, x + h Σ a_j k_j), the sum over the length of `a`. Inlined, so that the loop over a constant `a` is unrolled.
+    /// k_M = f(t, x + h Σ a_j k_j). Inlined, so that the sum over a constant `a` is unrolled.
     #[inline(always)]
-    pub(crate) fn evaluate<P: Problem + ?Sized>(
+    pub(crate) fn evaluate<P: Problem + ?Sized, const M: usize>(
         &mut self,
         problem: &mut P,
         (t, x, h): (f64, &[f64], f64),
-        s: usize,
-        a: &[f64],
+        a: &[f64; M],
         statistics: &mut IntegratorStatistics,
     ) -> Result<(), SolveError> {
-        for ((argument, x), k) in self.argument.iter_mut().zip(x).zip(&self.k) {
-            *argument = x + h * dot(a, k);
-        }
+        let mut argument = std::mem::take(&mut self.argument);
+        let target = &mut argument[..x.len()];
+        self.combine(a, |i, slope| target[i] = x[i] + h * slope);
+        self.argument = argument;
         statistics.rhs_evaluations += 1;
-        problem.derivatives(t, &self.argument, &mut self.dx)?;
-        for (k, dx) in self.k.iter_mut().zip(&self.dx) {
-            k[s] = *dx;
-        }
-        Ok(())
+        problem.derivatives(t, &self.argument, &mut self.k[M])
     }
 
-    /// x_new = x + h Σ b_j k_j
+    /// `each(i, Σ c_j k_j[i])` for all components i.
     #[inline(always)]
-    pub(crate) fn advance(&self, x: &[f64], h: f64, b: &[f64], x_new: &mut [f64]) {
-        for ((new, x), k) in x_new.iter_mut().zip(x).zip(&self.k) {
-            *new = x + h * dot(b, k);
+    pub(crate) fn combine<const M: usize>(&self, c: &[f64; M], mut each: impl FnMut(usize, f64)) {
+        let n = self.n();
+        let k: [&[f64]; M] = std::array::from_fn(|j| &self.k[j][..n]);
+        for i in 0..n {
+            let mut sum = c[0] * k[0][i];
+            for j in 1..M {
+                if c[j] != 0.0 {
+                    sum += c[j] * k[j][i];
+                }
+            }
+            each(i, sum);
         }
+    }
+
+    #[inline(always)]
+    fn n(&self) -> usize {
+        self.k[0].len()
     }
 
     /// k_s = f(t, x_new), kept in `trial.dx` as well.
@@ -71,17 +75,9 @@ impl<const S: usize> Stages<S> {
     ) -> Result<(), SolveError> {
         statistics.rhs_evaluations += 1;
         problem.derivatives(trial.t_new, &trial.x, &mut trial.dx)?;
-        for (k, dx) in self.k.iter_mut().zip(&trial.dx) {
-            k[s] = *dx;
-        }
+        self.k[s].copy_from_slice(&trial.dx);
         Ok(())
     }
-}
-
-/// Σ c_j k_j over the length of `c`.
-#[inline(always)]
-pub(crate) fn dot(c: &[f64], k: &[f64]) -> f64 {
-    c.iter().zip(k).map(|(c, k)| c * k).sum()
 }
 
 /// Steps at the stability boundary that make a problem stiff, and steps inside it that reset the count.

@@ -341,7 +341,7 @@ impl<M: OneStepMethod> OneStep<M> {
             self.trial.h = h;
             let size = match self.try_step(problem, with_interpolant) {
                 Ok(Attempt::Computed { error, effort }) if error <= 1.0 => {
-                    let quotient = M::CONTROL.after_accepted(h, error, effort, self.last);
+                    let (quotient, last) = M::CONTROL.after_accepted(h, error, effort, self.last);
                     let mut next = self.method.plan(h, h / quotient);
                     if self.trial.repeated {
                         next = next.min(h);
@@ -349,7 +349,7 @@ impl<M: OneStepMethod> OneStep<M> {
                         // Cut short to land: the size that was wanted is still right.
                         next = next.max(wanted);
                     }
-                    self.last = Some(M::CONTROL.remember(h, error));
+                    self.last = Some(last);
                     self.step_size_next = next;
                     self.accept(with_interpolant);
                     return Ok(());
