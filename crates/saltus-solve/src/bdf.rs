@@ -235,7 +235,7 @@ impl Bdf {
             &self.phi[0],
             &self.dx,
             &self.weights,
-            2.0,
+            2,
             limits,
             last,
             &mut self.trial,

@@ -157,7 +157,7 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
     x: &[f64],
     dx: &[f64],
     weights: &[f64],
-    order: f64,
+    order: i32,
     limits: StepLimits,
     step_size_last: Option<f64>,
     euler: &mut [f64],
@@ -193,18 +193,18 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
     }
     let d2 = rms(dx1, weights) / h0;
     let largest = d1.max(d2);
-    let h1 = if largest * span <= 1e-15 {
-        (1e-6 * span).max(h0 * 1e-3)
-    } else {
-        let share = match step_size_last {
-            Some(_) => RESTART_SHARE,
-            None => START_SHARE,
-        };
-        (share / largest).powf(1.0 / order)
+    let by_derivatives = |share: f64| {
+        if largest * span <= 1e-15 {
+            (1e-6 * span).max(h0 * 1e-3)
+        } else {
+            (share / largest).powf(1.0 / f64::from(order))
+        }
     };
     let h = match step_size_last {
-        Some(last) => last.min(RESTART_GROWTH * h1),
-        None => (100.0 * h0).min(h1),
+        // The power is needed only where the last size is too large.
+        Some(last) if (last / RESTART_GROWTH).powi(order) * largest <= RESTART_SHARE => last,
+        Some(last) => last.min(RESTART_GROWTH * by_derivatives(RESTART_SHARE)),
+        None => (100.0 * h0).min(by_derivatives(START_SHARE)),
     };
     Ok(h.min(span).max(2.0 * step_size_min(t)))
 }

@@ -298,7 +298,7 @@ impl OneStepMethod for Dop853Method {
         quotient_max: 3.0,
         error_floor: 1e-4,
     };
-    const ERROR_ORDER: f64 = 8.0;
+    const ERROR_ORDER: i32 = 8;
     const DEGREE: usize = 7;
 
     fn new(n: usize, _: Tolerances) -> Dop853Method {

@@ -81,7 +81,7 @@ impl OneStepMethod for Dopri5Method {
         quotient_max: 5.0,
         error_floor: 1e-4,
     };
-    const ERROR_ORDER: f64 = 5.0;
+    const ERROR_ORDER: i32 = 5;
     const DEGREE: usize = 4;
 
     fn new(n: usize, _: Tolerances) -> Dopri5Method {

@@ -170,7 +170,7 @@ impl OneStepMethod for EsdirkMethod {
         quotient_max: 5.0,
         error_floor: 1e-2,
     };
-    const ERROR_ORDER: f64 = 5.0;
+    const ERROR_ORDER: i32 = 5;
     const DEGREE: usize = 5;
 
     fn new(n: usize, tolerances: Tolerances) -> EsdirkMethod {

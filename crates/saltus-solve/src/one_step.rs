@@ -106,7 +106,7 @@ pub trait OneStepMethod {
     const NAME: SolverName;
     const CONTROL: Control;
     /// Power of h in the error estimate, for the first step size.
-    const ERROR_ORDER: f64;
+    const ERROR_ORDER: i32;
     /// Degree of the interpolant in time.
     const DEGREE: usize;
 

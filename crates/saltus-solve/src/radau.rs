@@ -100,7 +100,7 @@ impl OneStepMethod for RadauMethod {
         quotient_max: 5.0,
         error_floor: 1e-2,
     };
-    const ERROR_ORDER: f64 = 4.0;
+    const ERROR_ORDER: i32 = 4;
     const DEGREE: usize = 3;
 
     fn new(n: usize, tolerances: Tolerances) -> RadauMethod {

@@ -28,7 +28,7 @@ use crate::error::SolveError;
 use crate::scale::{DENSE_EVENTS_ULPS, EPS, time_resolution};
 use bernstein::Walk;
 pub use location::LocationMethod;
-use location::Locator;
+use location::{Guess, Locator};
 
 /// Changes within this many units of time resolution are one event.
 const GATHER_ULPS: f64 = 4.0;
@@ -112,7 +112,7 @@ struct Candidate {
     left: f64,
     right: f64,
     /// Where a polynomial through its values changes sign.
-    guess: Option<f64>,
+    guess: Option<Guess>,
 }
 
 /// Work space, kept between steps: after the first ones nothing is allocated where nothing changes.

@@ -4,6 +4,7 @@
 //! bracket is a time at which it was seen to have changed.
 
 use super::bernstein::{Basis, DEGREE_MAX, Met, Walk, root_between};
+use super::location::Guess;
 use super::{Candidate, CrossingFunctions, Scope, Search};
 use crate::error::SolveError;
 use crate::scale::{EPS, TOUCH_ULPS};
@@ -142,12 +143,15 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
                 && left < limit
             {
                 limit = limit.min(right);
-                let guess = root_between(&sampled.coefficients[..=d], left, right);
+                let (at, slope) = root_between(&sampled.coefficients[..=d], left, right);
                 self.isolation.candidates.push(Candidate {
                     index: i,
                     left: times.at(left),
                     right: times.at(right),
-                    guess: Some(times.at(guess)),
+                    guess: Some(Guess {
+                        at: times.at(at),
+                        slope: slope / (times.b - times.a),
+                    }),
                 });
             }
         }

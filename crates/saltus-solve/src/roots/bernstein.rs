@@ -124,9 +124,9 @@ const NEWTON_MAX: u32 = 12;
 const NEWTON_LAST: f64 = 1e-8;
 
 /// The root of a polynomial with these coefficients that changes sign once in [left, right], but for round-off. Nothing here needs the
-/// function that the polynomial stands for; it is a first guess for the location on it.
+/// function that the polynomial stands for; it is a first guess for the location on it. Given with the slope there.
 #[inline]
-pub(super) fn root_between(c: &[f64], left: f64, right: f64) -> f64 {
+pub(super) fn root_between(c: &[f64], left: f64, right: f64) -> (f64, f64) {
     // The degree of DOPRI5's interpolant and of the polynomials for general functions is known to the loops.
     match c.try_into() {
         Ok(c) => newton::<5>(c, left, right),
@@ -151,7 +151,7 @@ fn raise(c: &[f64], out: &mut [f64; DEGREE_MAX + 1]) {
     }
 }
 
-fn newton<const N: usize>(c: &[f64; N], mut left: f64, mut right: f64) -> f64 {
+fn newton<const N: usize>(c: &[f64; N], mut left: f64, mut right: f64) -> (f64, f64) {
     let at_left = if left == 0.0 {
         c[0]
     } else {
@@ -163,6 +163,7 @@ fn newton<const N: usize>(c: &[f64; N], mut left: f64, mut right: f64) -> f64 {
         value_and_slope(c, right).0
     };
     let mut s = left + at_left / (at_left - at_right) * (right - left);
+    let mut last_slope = f64::NAN;
     for _ in 0..NEWTON_MAX {
         if !(s > left && s < right) {
             s = 0.5 * (left + right);
@@ -175,11 +176,12 @@ fn newton<const N: usize>(c: &[f64; N], mut left: f64, mut right: f64) -> f64 {
         }
         let step = value / slope;
         s -= step;
+        last_slope = slope;
         if step.abs() <= NEWTON_LAST {
             break;
         }
     }
-    s
+    (s, last_slope)
 }
 
 /// Value and derivative at s: the last two columns of de Casteljau's triangle.
@@ -356,7 +358,7 @@ mod tests {
                     *value = f64::powi(root, d as i32) - node.powi(d as i32);
                 }
                 let c = basis.coefficients(&values);
-                let found = root_between(&c[..=d], 0.0, 1.0);
+                let (found, _) = root_between(&c[..=d], 0.0, 1.0);
                 // Conditioning of a root: round-off of the values over the slope there.
                 let slope = d as f64 * f64::powi(root, d as i32 - 1);
                 let allowed = basis.noise(1.0) / slope;

@@ -8,6 +8,7 @@
 //! first. A dip between samples, where the rate changes sign and the value does not, shows in the hull.
 
 use super::bernstein::root_between;
+use super::location::Guess;
 use super::{Candidate, CrossingFunctions, Scope, Search};
 use crate::error::SolveError;
 use crate::scale::{EPS, TOUCH_ULPS, time_resolution};
@@ -300,8 +301,12 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         for k in first..self.isolation.candidates.len() {
             let i = self.isolation.candidates[k].index;
             let c = bernstein(five.r.map(|r| self.level(i, r[i])));
-            let s = root_between(&c, 0.0, 1.0);
-            self.isolation.candidates[k].guess = Some(t_a + s * (t_b - t_a));
+            let (s, slope) = root_between(&c, 0.0, 1.0);
+            let width = t_b - t_a;
+            self.isolation.candidates[k].guess = Some(Guess {
+                at: t_a + s * width,
+                slope: slope / width,
+            });
         }
     }
 

@@ -105,6 +105,25 @@ pub fn locate(
 
 type Point = (f64, f64);
 
+/// Where a polynomial close to the function has its root, and its slope there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Guess {
+    pub(super) at: f64,
+    pub(super) slope: f64,
+}
+
+/// A search around a guess.
+#[derive(Clone, Copy, Debug)]
+struct Polish {
+    guess: Guess,
+    tried: u32,
+    /// Units of resolution by which the next point lies on the far side of the estimate.
+    beyond: f64,
+}
+
+/// Evaluations around a guess.
+const POLISH_MAX: u32 = 6;
+
 /// One location in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Locator {
@@ -114,7 +133,7 @@ pub(super) struct Locator {
     /// Below this width the bracket is not refined.
     resolution: f64,
     /// Where to look first, if something is known.
-    guess: Option<f64>,
+    polish: Option<Polish>,
     pub(super) evaluations: u32,
     /// The newest point, and whether it is the right end.
     newest: Point,
@@ -183,7 +202,7 @@ impl Locator {
             left,
             right,
             resolution,
-            guess: None,
+            polish: None,
             evaluations: 0,
             newest: right,
             newest_is_right: true,
@@ -197,10 +216,14 @@ impl Locator {
         }
     }
 
-    /// Looks at `guess` first, where it is inside the bracket.
+    /// Looks around a guess first, where it is inside the bracket.
     #[inline]
-    pub(super) fn with_guess(mut self, guess: Option<f64>) -> Locator {
-        self.guess = guess;
+    pub(super) fn with_guess(mut self, guess: Option<Guess>) -> Locator {
+        self.polish = guess.map(|guess| Polish {
+            guess,
+            tried: 0,
+            beyond: 1.0,
+        });
         self
     }
 
@@ -223,9 +246,15 @@ impl Locator {
         if self.evaluations >= PROPOSALS_MAX {
             return Some(middle);
         }
-        let wanted = match self.guess.take() {
-            Some(guess) => guess,
+        let wanted = match &mut self.polish {
             None => self.by_method(middle),
+            Some(polish) if polish.tried == 0 => polish.guess.at,
+            // By the guessed slope from the newest point, and a little beyond, so that the bracket closes.
+            Some(polish) => {
+                let (x, value) = self.newest;
+                let beyond = if self.newest_is_right { -unit } else { unit };
+                x - value / polish.guess.slope + polish.beyond * beyond
+            }
         };
         let wanted = if wanted.is_finite() { wanted } else { middle };
         let distance = self.distance.min(0.5 * (b - a));
@@ -241,9 +270,23 @@ impl Locator {
         Some(if x <= a || x >= b { middle } else { x })
     }
 
+    /// The search around the guess ends when the bracket has closed on it, or when it does not help.
+    #[inline]
+    fn polished(&mut self, is_right: bool) {
+        if let Some(polish) = &mut self.polish {
+            polish.tried += 1;
+            polish.beyond *= 2.0;
+            let closed = polish.tried > 1 && is_right != self.newest_is_right;
+            if closed || polish.tried > POLISH_MAX {
+                self.polish = None;
+            }
+        }
+    }
+
     /// The value at a proposed point, and whether it is on the side of the right end.
     #[inline]
     pub(super) fn update(&mut self, x: f64, value: f64, is_right: bool) {
+        self.polished(is_right);
         self.evaluations += 1;
         self.same_side = self.evaluations > 1 && is_right == self.newest_is_right;
         let replaced = if is_right { self.right } else { self.left };
