@@ -457,8 +457,17 @@ pub struct OdeCode<F, G, R> {
     r: R,
 }
 
-impl Parts<'_> {
-    #[inline]
+/// What closures see of a value array.
+struct Point<'a> {
+    t: f64,
+    x: &'a mut [f64],
+    y: &'a mut [f64],
+    d: &'a mut [f64],
+    holds: &'a mut [f64],
+}
+
+impl Point<'_> {
+    #[inline(always)]
     fn at(&self) -> At<'_> {
         At {
             t: self.t,
@@ -472,12 +481,8 @@ impl Parts<'_> {
 
 /// The parts of a value array.
 struct Parts<'a> {
-    t: f64,
-    x: &'a mut [f64],
+    point: Point<'a>,
     dx: &'a mut [f64],
-    y: &'a mut [f64],
-    d: &'a mut [f64],
-    holds: &'a mut [f64],
     /// Values of the crossing functions in an event.
     r: &'a mut [f64],
 }
@@ -499,12 +504,14 @@ where
         let (_flag, rest) = rest.split_at_mut(1);
         let (r, _) = rest.split_at_mut(self.relations.len());
         Parts {
-            t: time[0],
-            x,
+            point: Point {
+                t: time[0],
+                x,
+                y,
+                d,
+                holds,
+            },
             dx,
-            y,
-            d,
-            holds,
             r,
         }
     }
@@ -526,27 +533,12 @@ where
     #[inline(always)]
     fn derivatives(&self, values: &mut Values) {
         let p = self.parts(&mut values.v);
-        let at = At {
-            t: p.t,
-            x: p.x,
-            y: p.y,
-            d: p.d,
-            holds: p.holds,
-        };
-        self.f.derivatives(&at, p.dx);
+        self.f.derivatives(&p.point.at(), p.dx);
     }
 
-    fn relations(&self, values: &mut Values) {
-        let p = self.parts(&mut values.v);
-        let at = At {
-            t: p.t,
-            x: p.x,
-            y: p.y,
-            d: p.d,
-            holds: p.holds,
-        };
-        (self.g)(&at, p.r);
-        for ((holds, crossing), r) in p.holds.iter_mut().zip(&self.relations).zip(p.r) {
+    fn relations(&self, p: &mut Parts<'_>) {
+        (self.g)(&p.point.at(), p.r);
+        for ((holds, crossing), r) in p.point.holds.iter_mut().zip(&self.relations).zip(&*p.r) {
             let truth = if *r == 0.0 {
                 crossing.closed
             } else {
@@ -562,21 +554,22 @@ where
     }
 
     fn event(&self, values: &mut Values) {
-        self.relations(values);
         let tick = values.get(self.flag) > values.pre[self.flag.index()];
         let Values { v, pre, actions } = values;
-        let p = self.parts(v);
-        let q = self.parts(pre);
-        if tick || p.holds != q.holds {
-            p.d.copy_from_slice(q.d);
+        let mut p = self.parts(v);
+        self.relations(&mut p);
+        let Parts { point: q, .. } = self.parts(pre);
+        let now = &mut p.point;
+        if tick || now.holds != q.holds {
+            now.d.copy_from_slice(q.d);
             let agenda = &mut *self.calendar.borrow_mut();
             (self.r)(&mut Jump {
-                t: p.t,
-                x: p.x,
-                d: p.d,
-                now: p.holds,
+                t: now.t,
+                x: now.x,
+                d: now.d,
+                now: now.holds,
                 pre: q.holds,
-                tick: tick && self.is_tick(p.t),
+                tick: tick && self.is_tick(now.t),
                 due: if tick { &agenda.due } else { &[] },
                 scheduled: &mut agenda.scheduled,
             });
@@ -584,14 +577,14 @@ where
                 agenda.calendar.add(time, priority, tag);
             }
             // A pass begins with equal states in `v` and `pre`; new ones take effect at its end.
-            for (i, (x, old)) in p.x.iter_mut().zip(q.x).enumerate() {
+            for (i, (x, old)) in now.x.iter_mut().zip(q.x).enumerate() {
                 if *x != *old {
                     actions.reinits.push((Slot(1 + i as u32), *x));
                     *x = *old;
                 }
             }
         }
-        self.derivatives(values);
+        self.f.derivatives(&p.point.at(), p.dx);
     }
 }
 
@@ -606,7 +599,7 @@ where
         match code {
             EVENT => self.event(values),
             INITIAL => {
-                self.relations(values);
+                self.relations(&mut self.parts(&mut values.v));
                 self.derivatives(values);
             }
             _ => self.derivatives(values),
@@ -616,7 +609,7 @@ where
 
     fn residual(&self, _: BlockId, values: &mut Values, residual: &mut [f64]) -> Status {
         let p = self.parts(&mut values.v);
-        self.f.residual(&p.at(), p.dx, residual);
+        self.f.residual(&p.point.at(), p.dx, residual);
         Ok(())
     }
 
@@ -649,7 +642,7 @@ where
 
     fn crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {
         let p = self.parts(&mut values.v);
-        (self.g)(&p.at(), out);
+        (self.g)(&p.point.at(), out);
         Ok(())
     }
 

@@ -907,7 +907,9 @@ impl<'a, I: Instance> Run<'a, I> {
                 self.causes.extend_from_slice(&located.changed);
                 self.collect_far_sides();
                 self.log_causes();
-                (located.t_left, located.t_right, EventKind::State)
+                let times = (located.t_left, located.t_right, EventKind::State);
+                self.isolation.recycle(located);
+                times
             }
             Occasion::Terminal => return self.terminal(),
         };
@@ -945,10 +947,10 @@ impl<'a, I: Instance> Run<'a, I> {
         self.row(RowKind::AfterEvent);
         self.cursor = t;
 
-        let change = if moved || is_beyond {
-            Some(Discontinuity::Dynamics)
-        } else {
-            self.motion_change()
+        let change = match self.motion_change() {
+            _ if is_beyond => Some(Discontinuity::Dynamics),
+            None if moved => Some(Discontinuity::States),
+            other => other,
         };
         let restart = change.is_some();
         let statistics = &mut self.summary.statistics;

@@ -5,7 +5,7 @@
 
 use crate::control::{Control, Law};
 use crate::error::SolveError;
-use crate::explicit::{Stages, StiffnessDetector};
+use crate::explicit::{StageRows, StiffnessDetector, stage_rows};
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
 use crate::one_step::{Attempt, LastInterval, OneStep, OneStepMethod, Point, Trial};
 use crate::scale::Tolerances;
@@ -278,7 +278,9 @@ pub type Dop853 = OneStep<Dop853Method>;
 
 #[derive(Debug)]
 pub struct Dop853Method {
-    stages: Stages<16>,
+    k: [Vec<f64>; 16],
+    /// Argument of the stage evaluated last.
+    argument: Vec<f64>,
     /// Coefficients of the interpolant, without the state at the start; the last four need the extra stages.
     dense: Vec<[f64; 7]>,
     /// Start and size of the step of the interpolant.
@@ -303,7 +305,8 @@ impl OneStepMethod for Dop853Method {
 
     fn new(n: usize, _: Tolerances) -> Dop853Method {
         Dop853Method {
-            stages: Stages::new(n),
+            k: stage_rows(n),
+            argument: vec![0.0; n],
             dense: vec![[0.0; 7]; n],
             t: 0.0,
             h: 0.0,
@@ -323,31 +326,31 @@ impl OneStepMethod for Dop853Method {
         statistics: &mut IntegratorStatistics,
     ) -> Result<Attempt, SolveError> {
         let h = trial.h;
-        let stages = &mut self.stages;
-        stages.start(&point.dx);
+        let Dop853Method { k, argument, .. } = self;
+        k[0].copy_from_slice(&point.dx);
         let x = &point.x[..];
         let at = |s: usize| (point.t + C[s] * h, x, h);
-        stages.evaluate(problem, at(1), &A2, statistics)?;
-        stages.evaluate(problem, at(2), &A3, statistics)?;
-        stages.evaluate(problem, at(3), &A4, statistics)?;
-        stages.evaluate(problem, at(4), &A5, statistics)?;
-        stages.evaluate(problem, at(5), &A6, statistics)?;
-        stages.evaluate(problem, at(6), &A7, statistics)?;
-        stages.evaluate(problem, at(7), &A8, statistics)?;
-        stages.evaluate(problem, at(8), &A9, statistics)?;
-        stages.evaluate(problem, at(9), &A10, statistics)?;
-        stages.evaluate(problem, at(10), &A11, statistics)?;
-        stages.evaluate(problem, (trial.t_new, x, h), &A12, statistics)?;
+        k.evaluate(problem, at(1), &A2, argument, statistics)?;
+        k.evaluate(problem, at(2), &A3, argument, statistics)?;
+        k.evaluate(problem, at(3), &A4, argument, statistics)?;
+        k.evaluate(problem, at(4), &A5, argument, statistics)?;
+        k.evaluate(problem, at(5), &A6, argument, statistics)?;
+        k.evaluate(problem, at(6), &A7, argument, statistics)?;
+        k.evaluate(problem, at(7), &A8, argument, statistics)?;
+        k.evaluate(problem, at(8), &A9, argument, statistics)?;
+        k.evaluate(problem, at(9), &A10, argument, statistics)?;
+        k.evaluate(problem, at(10), &A11, argument, statistics)?;
+        k.evaluate(problem, (trial.t_new, x, h), &A12, argument, statistics)?;
         let n = point.x.len();
         let (mut fifth, mut third) = (0.0, 0.0);
-        stages.combine(&E5, |i, error| trial.error[i] = error);
-        stages.combine(&B, |i, slope| {
+        k.combine(&E5, |i, error| trial.error[i] = error);
+        k.combine(&B, |i, slope| {
             trial.x[i] = x[i] + h * slope;
             let weight = point.weight_over(i, trial.x[i]);
             let error = trial.error[i];
             trial.error[i] = h * error;
             fifth += (error / weight) * (error / weight);
-            let lower: f64 = slope - B3.iter().map(|&(s, b)| b * stages.k[s][i]).sum::<f64>();
+            let lower: f64 = slope - B3.iter().map(|&(s, b)| b * k[s][i]).sum::<f64>();
             third += (lower / weight) * (lower / weight);
         });
         // ‖e5‖²/√(‖e5‖² + 0.01 ‖e3‖²): O(h⁸)
@@ -367,13 +370,15 @@ impl OneStepMethod for Dop853Method {
         trial: &mut Trial,
         statistics: &mut IntegratorStatistics,
     ) -> Result<(), SolveError> {
-        self.stages.evaluate_end(problem, 12, trial, statistics)?;
-        let k12 = self.stages.k[11].iter().copied();
+        statistics.rhs_evaluations += 1;
+        problem.derivatives(trial.t_new, &trial.x, &mut trial.dx)?;
+        self.k[12].copy_from_slice(&trial.dx);
+        let k12 = self.k[11].iter().copied();
         self.stiffness
-            .observe(point, trial, &self.stages.argument, k12, STABILITY_BOUNDARY);
+            .observe(point, trial, &self.argument, k12, STABILITY_BOUNDARY);
         self.t = point.t;
         self.h = trial.h;
-        let k = &self.stages.k;
+        let k = &self.k;
         for (i, dense) in self.dense.iter_mut().enumerate() {
             let difference = trial.x[i] - point.x[i];
             let spline = trial.h * k[0][i] - difference;
@@ -392,12 +397,14 @@ impl OneStepMethod for Dop853Method {
     ) -> Result<(), SolveError> {
         let (t, h) = (self.t, self.h);
         let at = |s: usize| (t + C[s] * h, x_old, h);
-        let stages = &mut self.stages;
-        stages.evaluate(problem, at(13), &A14, statistics)?;
-        stages.evaluate(problem, at(14), &A15, statistics)?;
-        stages.evaluate(problem, at(15), &A16, statistics)?;
+        let Dop853Method {
+            k, argument, dense, ..
+        } = self;
+        k.evaluate(problem, at(13), &A14, argument, statistics)?;
+        k.evaluate(problem, at(14), &A15, argument, statistics)?;
+        k.evaluate(problem, at(15), &A16, argument, statistics)?;
         for (place, d) in D.iter().enumerate() {
-            stages.combine(d, |i, sum| self.dense[i][3 + place] = h * sum);
+            k.combine(d, |i, sum| dense[i][3 + place] = h * sum);
         }
         Ok(())
     }

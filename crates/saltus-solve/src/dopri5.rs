@@ -4,7 +4,7 @@
 
 use crate::control::{Control, Law};
 use crate::error::SolveError;
-use crate::explicit::{Stages, StiffnessDetector};
+use crate::explicit::{StageRows, StiffnessDetector, stage_rows};
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
 use crate::one_step::{Attempt, LastInterval, OneStep, OneStepMethod, Point, Trial};
 use crate::scale::Tolerances;
@@ -65,7 +65,9 @@ pub type Dopri5 = OneStep<Dopri5Method>;
 
 #[derive(Debug)]
 pub struct Dopri5Method {
-    stages: Stages<7>,
+    k: [Vec<f64>; 7],
+    /// Argument of the last stage.
+    argument: Vec<f64>,
     /// Coefficients of the interpolant, without the state at the start.
     dense: Vec<[f64; 4]>,
     stiffness: StiffnessDetector,
@@ -86,7 +88,8 @@ impl OneStepMethod for Dopri5Method {
 
     fn new(n: usize, _: Tolerances) -> Dopri5Method {
         Dopri5Method {
-            stages: Stages::new(n),
+            k: stage_rows(n),
+            argument: vec![0.0; n],
             dense: vec![[0.0; 4]; n],
             stiffness: StiffnessDetector::default(),
         }
@@ -103,30 +106,21 @@ impl OneStepMethod for Dopri5Method {
         trial: &mut Trial,
         statistics: &mut IntegratorStatistics,
     ) -> Result<Attempt, SolveError> {
-        let h = trial.h;
-        let stages = &mut self.stages;
-        stages.start(&point.dx);
-        let (t, x) = (point.t, &point.x[..]);
-        stages.evaluate(problem, (t + C[1] * h, x, h), &A2, statistics)?;
-        stages.evaluate(problem, (t + C[2] * h, x, h), &A3, statistics)?;
-        stages.evaluate(problem, (t + C[3] * h, x, h), &A4, statistics)?;
-        stages.evaluate(problem, (t + C[4] * h, x, h), &A5, statistics)?;
-        stages.evaluate(problem, (trial.t_new, x, h), &A6, statistics)?;
-        let x_new = &mut trial.x[..x.len()];
-        stages.combine(&B, |i, slope| x_new[i] = x[i] + h * slope);
-        stages.evaluate_end(problem, 6, trial, statistics)?;
-        let n = point.x.len();
-        let mut sum = 0.0;
-        stages.combine(&E, |i, error| {
-            let error = h * error;
-            trial.error[i] = error;
-            let scaled = error / point.weight_over(i, trial.x[i]);
-            sum += scaled * scaled;
-        });
-        Ok(Attempt::Computed {
-            error: (sum / n.max(1) as f64).sqrt(),
-            effort: 1.0,
-        })
+        // Few components are worth code of their own: loops without counters, stages in registers.
+        match point.x.len() {
+            1 => self.attempt_small::<P, 1>(problem, point, trial, statistics),
+            2 => self.attempt_small::<P, 2>(problem, point, trial, statistics),
+            3 => self.attempt_small::<P, 3>(problem, point, trial, statistics),
+            4 => self.attempt_small::<P, 4>(problem, point, trial, statistics),
+            _ => attempt_in(
+                &mut self.k,
+                &mut self.argument,
+                problem,
+                point,
+                trial,
+                statistics,
+            ),
+        }
     }
 
     fn complete<P: Problem + ?Sized>(
@@ -136,19 +130,18 @@ impl OneStepMethod for Dopri5Method {
         trial: &mut Trial,
         _: &mut IntegratorStatistics,
     ) -> Result<(), SolveError> {
-        let k6 = self.stages.k[5].iter().copied();
+        let k6 = self.k[5].iter().copied();
         self.stiffness
-            .observe(point, trial, &self.stages.argument, k6, STABILITY_BOUNDARY);
+            .observe(point, trial, &self.argument, k6, STABILITY_BOUNDARY);
         let h = trial.h;
-        let (k1, k7) = (&self.stages.k[0], &self.stages.k[6]);
-        let dense = &mut self.dense;
-        self.stages.combine(&D, |i, curvature| {
+        let (k, dense) = (&self.k, &mut self.dense);
+        k.combine(&D, |i, curvature| {
             let difference = trial.x[i] - point.x[i];
-            let spline = h * k1[i] - difference;
+            let spline = h * k[0][i] - difference;
             dense[i] = [
                 difference,
                 spline,
-                difference - h * k7[i] - spline,
+                difference - h * k[6][i] - spline,
                 h * curvature,
             ];
         });
@@ -162,6 +155,64 @@ impl OneStepMethod for Dopri5Method {
             *out = x + theta * (d[0] + theta1 * (d[1] + theta * (d[2] + theta1 * d[3])));
         }
     }
+}
+
+impl Dopri5Method {
+    fn attempt_small<P: Problem + ?Sized, const N: usize>(
+        &mut self,
+        problem: &mut P,
+        point: &Point,
+        trial: &mut Trial,
+        statistics: &mut IntegratorStatistics,
+    ) -> Result<Attempt, SolveError> {
+        let mut k = [[0.0; N]; 7];
+        let mut argument = [0.0; N];
+        let attempt = attempt_in(&mut k, &mut argument, problem, point, trial, statistics)?;
+        for (kept, k) in self.k.iter_mut().zip(&k) {
+            kept.copy_from_slice(k);
+        }
+        self.argument.copy_from_slice(&argument);
+        Ok(attempt)
+    }
+}
+
+/// One step with its error, the stages in `k`.
+#[inline(always)]
+fn attempt_in<P: Problem + ?Sized>(
+    k: &mut impl StageRows,
+    argument: &mut [f64],
+    problem: &mut P,
+    point: &Point,
+    trial: &mut Trial,
+    statistics: &mut IntegratorStatistics,
+) -> Result<Attempt, SolveError> {
+    let (t, h) = (point.t, trial.h);
+    k.row_mut(0).copy_from_slice(&point.dx);
+    // All vectors have the length of a row.
+    let n = k.row(0).len();
+    let x = &point.x[..n];
+    k.evaluate(problem, (t + C[1] * h, x, h), &A2, argument, statistics)?;
+    k.evaluate(problem, (t + C[2] * h, x, h), &A3, argument, statistics)?;
+    k.evaluate(problem, (t + C[3] * h, x, h), &A4, argument, statistics)?;
+    k.evaluate(problem, (t + C[4] * h, x, h), &A5, argument, statistics)?;
+    k.evaluate(problem, (trial.t_new, x, h), &A6, argument, statistics)?;
+    let x_new = &mut trial.x[..n];
+    k.combine(&B, |i, slope| x_new[i] = x[i] + h * slope);
+    statistics.rhs_evaluations += 1;
+    problem.derivatives(trial.t_new, x_new, k.row_mut(6))?;
+    trial.dx.copy_from_slice(k.row(6));
+    let error_of = &mut trial.error[..n];
+    let mut sum = 0.0;
+    k.combine(&E, |i, error| {
+        let error = h * error;
+        error_of[i] = error;
+        let scaled = error / point.weight_over(i, x_new[i]);
+        sum += scaled * scaled;
+    });
+    Ok(Attempt::Computed {
+        error: (sum / n.max(1) as f64).sqrt(),
+        effort: 1.0,
+    })
 }
 
 impl Dopri5 {

@@ -4,80 +4,69 @@ use crate::error::SolveError;
 use crate::integrator::{IntegratorStatistics, Problem};
 use crate::one_step::{Point, Trial};
 
-/// Derivatives of `S` stages.
-#[derive(Debug)]
-pub(crate) struct Stages<const S: usize> {
-    pub(crate) k: [Vec<f64>; S],
-    /// Argument of the stage evaluated last.
-    pub(crate) argument: Vec<f64>,
-}
+/// The derivatives k_j of the stages, one row each: vectors, or arrays where the number of components is known when the code is compiled.
+pub(crate) trait StageRows {
+    fn row(&self, j: usize) -> &[f64];
+    fn row_mut(&mut self, j: usize) -> &mut [f64];
 
-impl<const S: usize> Stages<S> {
-    pub(crate) fn new(n: usize) -> Stages<S> {
-        Stages {
-            k: std::array::from_fn(|_| vec![0.0; n]),
-            argument: vec![0.0; n],
-        }
-    }
-
-    /// k_0 = dx, the derivative at the start of the step.
-    #[inline]
-    pub(crate) fn start(&mut self, dx: &[f64]) {
-        self.k[0].copy_from_slice(dx);
-    }
-
-    /// k_M = f(t, x + h Σ a_j k_j). Inlined, so that the sum over a constant `a` is unrolled.
+    /// `each(i, Σ c_j k_j[i])` for all components i. Inlined, so that the sum over a constant `c` is unrolled.
     #[inline(always)]
-    pub(crate) fn evaluate<P: Problem + ?Sized, const M: usize>(
-        &mut self,
-        problem: &mut P,
-        (t, x, h): (f64, &[f64], f64),
-        a: &[f64; M],
-        statistics: &mut IntegratorStatistics,
-    ) -> Result<(), SolveError> {
-        let mut argument = std::mem::take(&mut self.argument);
-        let target = &mut argument[..x.len()];
-        self.combine(a, |i, slope| target[i] = x[i] + h * slope);
-        self.argument = argument;
-        statistics.rhs_evaluations += 1;
-        problem.derivatives(t, &self.argument, &mut self.k[M])
-    }
-
-    /// `each(i, Σ c_j k_j[i])` for all components i.
-    #[inline(always)]
-    pub(crate) fn combine<const M: usize>(&self, c: &[f64; M], mut each: impl FnMut(usize, f64)) {
-        let n = self.n();
-        let k: [&[f64]; M] = std::array::from_fn(|j| &self.k[j][..n]);
+    fn combine<const M: usize>(&self, c: &[f64; M], mut each: impl FnMut(usize, f64)) {
+        let n = self.row(0).len();
         for i in 0..n {
-            let mut sum = c[0] * k[0][i];
+            let mut sum = c[0] * self.row(0)[i];
             for j in 1..M {
                 if c[j] != 0.0 {
-                    sum += c[j] * k[j][i];
+                    sum += c[j] * self.row(j)[i];
                 }
             }
             each(i, sum);
         }
     }
 
+    /// k_M = f(t, x + h Σ a_j k_j)
     #[inline(always)]
-    fn n(&self) -> usize {
-        self.k[0].len()
-    }
-
-    /// k_s = f(t, x_new), kept in `trial.dx` as well.
-    #[inline(always)]
-    pub(crate) fn evaluate_end<P: Problem + ?Sized>(
+    fn evaluate<P: Problem + ?Sized, const M: usize>(
         &mut self,
         problem: &mut P,
-        s: usize,
-        trial: &mut Trial,
+        (t, x, h): (f64, &[f64], f64),
+        a: &[f64; M],
+        argument: &mut [f64],
         statistics: &mut IntegratorStatistics,
     ) -> Result<(), SolveError> {
+        self.combine(a, |i, slope| argument[i] = x[i] + h * slope);
         statistics.rhs_evaluations += 1;
-        problem.derivatives(trial.t_new, &trial.x, &mut trial.dx)?;
-        self.k[s].copy_from_slice(&trial.dx);
-        Ok(())
+        problem.derivatives(t, argument, self.row_mut(M))
     }
+}
+
+impl<const S: usize> StageRows for [Vec<f64>; S] {
+    #[inline(always)]
+    fn row(&self, j: usize) -> &[f64] {
+        &self[j]
+    }
+
+    #[inline(always)]
+    fn row_mut(&mut self, j: usize) -> &mut [f64] {
+        &mut self[j]
+    }
+}
+
+impl<const S: usize, const N: usize> StageRows for [[f64; N]; S] {
+    #[inline(always)]
+    fn row(&self, j: usize) -> &[f64] {
+        &self[j]
+    }
+
+    #[inline(always)]
+    fn row_mut(&mut self, j: usize) -> &mut [f64] {
+        &mut self[j]
+    }
+}
+
+/// Rows for `S` stages of `n` components.
+pub(crate) fn stage_rows<const S: usize>(n: usize) -> [Vec<f64>; S] {
+    std::array::from_fn(|_| vec![0.0; n])
 }
 
 /// Steps at the stability boundary that make a problem stiff, and steps inside it that reset the count.

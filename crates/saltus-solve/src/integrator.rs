@@ -518,6 +518,15 @@ impl Integrator {
     /// The state at a time of the last step, by the method's interpolant; the ends are exact.
     #[inline]
     pub fn interpolate(&self, t: f64, out: &mut [f64]) {
+        // The cheapest method without a call.
+        match self.method() {
+            Method::Dopri5(m) => m.interpolate(t, out),
+            _ => self.interpolate_by_any(t, out),
+        }
+    }
+
+    #[inline(never)]
+    fn interpolate_by_any(&self, t: f64, out: &mut [f64]) {
         on_method!(self.method(), m => m.interpolate(t, out));
     }
 

@@ -234,8 +234,8 @@ impl<M: OneStepMethod> OneStep<M> {
         }
     }
 
-    /// Begins, or begins again after a discontinuity. Costs two evaluations: the derivative, which the first step uses, if it is not known,
-    /// and one that tests the step size.
+    /// Begins, or begins again after a discontinuity. Costs up to two evaluations: the derivative, which the first step uses, if it is not
+    /// known, and one that tests the step size, if f may be another function than before.
     pub fn begin<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
@@ -248,7 +248,6 @@ impl<M: OneStepMethod> OneStep<M> {
             time: t,
             error: Box::new(error),
         };
-        self.statistics.rhs_evaluations += 1;
         match start.dx {
             Some(dx) => self.point.dx.copy_from_slice(dx),
             None => {
@@ -259,6 +258,14 @@ impl<M: OneStepMethod> OneStep<M> {
             }
         }
         let last = self.started.then_some(self.step_size_next);
+        // Where f is the same function, the size that it allowed is still the best guess; the error test judges it.
+        if let (Some(last), Discontinuity::States) = (last, start.change) {
+            all_finite(start.x).map_err(fatal)?;
+            let span = (limits.time_end - t).min(limits.step_size_max);
+            self.step_size_next = last.min(span).max(2.0 * step_size_min(t));
+            return Ok(());
+        }
+        self.statistics.rhs_evaluations += 1;
         self.step_size_next = initial_step_size(
             problem,
             t,

@@ -145,6 +145,8 @@ pub struct Isolation {
     /// The same when the last event ended.
     rest_start: Vec<f64>,
     pub touches: Vec<Touch>,
+    /// Room for the changes of the next event.
+    changes: Vec<Change>,
     pub evaluations: u64,
 }
 
@@ -208,6 +210,12 @@ impl Isolation {
     pub fn restart_again(&mut self) {
         self.forget();
         self.rest.copy_from_slice(&self.rest_start);
+    }
+
+    /// An event has been dealt with: its list is used again.
+    pub fn recycle(&mut self, mut located: Located) {
+        located.changed.clear();
+        self.changes = located.changed;
     }
 
     /// Values of all functions at the end of the interval searched last.
@@ -441,7 +449,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         near + self.isolation.rest[i]
     }
 
-    #[inline]
+    #[inline(always)]
     fn changed(&self, i: usize, r: f64) -> bool {
         if self.isolation.rest[i] > 0.0 {
             self.level(i, r) < 0.0
@@ -450,15 +458,15 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         }
     }
 
-    fn located(&self, t_left: f64, left: &[f64], t_right: f64, right: &[f64]) -> Located {
-        let changed = (0..left.len())
-            .filter(|&i| self.changed(i, right[i]))
-            .map(|index| Change {
-                index,
-                value_left: left[index],
-                value_right: right[index],
-            })
-            .collect();
+    fn located(&mut self, t_left: f64, left: &[f64], t_right: f64, right: &[f64]) -> Located {
+        let mut changed = std::mem::take(&mut self.isolation.changes);
+        changed.clear();
+        let changes = (0..left.len()).filter(|&i| self.changed(i, right[i]));
+        changed.extend(changes.map(|index| Change {
+            index,
+            value_left: left[index],
+            value_right: right[index],
+        }));
         Located {
             t_left,
             t_right,
@@ -589,18 +597,19 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
                 let leader_changed = self.changed(leader, f[leader]);
                 let is_right = leader_changed
                     || (candidates.iter()).any(|c| self.changed(c.index, f[c.index]));
+                let level = self.level(leader, f[leader]);
                 if is_right {
                     bracket.right = t;
-                    bracket.f_right.copy_from_slice(&f);
+                    std::mem::swap(&mut bracket.f_right, &mut f);
                 } else {
                     bracket.left = t;
-                    bracket.f_left.copy_from_slice(&f);
+                    std::mem::swap(&mut bracket.f_left, &mut f);
                 }
                 overtaken = is_right && !leader_changed;
                 if overtaken {
                     break;
                 }
-                locator.update(t, self.level(leader, f[leader]), is_right);
+                locator.update(t, level, is_right);
             }
             if !overtaken {
                 break;
