@@ -346,6 +346,7 @@ impl<'a, I: Instance> Run<'a, I> {
         if changes.is_empty() {
             return Ok(false);
         }
+        self.rows.forget();
         // The derivatives of the new states, from which the integrator starts.
         let system = self.instance.system(&self.values);
         self.mode.driver.forget_factors();

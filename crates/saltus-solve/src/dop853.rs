@@ -302,6 +302,7 @@ impl OneStepMethod for Dop853Method {
     };
     const ERROR_ORDER: i32 = 8;
     const DEGREE: usize = 7;
+    const KEEPS_STEP_SIZE: bool = true;
 
     fn new(n: usize, _: Tolerances) -> Dop853Method {
         Dop853Method {

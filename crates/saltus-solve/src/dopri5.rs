@@ -85,6 +85,7 @@ impl OneStepMethod for Dopri5Method {
     };
     const ERROR_ORDER: i32 = 5;
     const DEGREE: usize = 4;
+    const KEEPS_STEP_SIZE: bool = true;
 
     fn new(n: usize, _: Tolerances) -> Dopri5Method {
         Dopri5Method {

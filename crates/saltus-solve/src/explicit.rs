@@ -15,9 +15,9 @@ pub(crate) trait StageRows {
         let n = self.row(0).len();
         for i in 0..n {
             let mut sum = c[0] * self.row(0)[i];
-            for j in 1..M {
-                if c[j] != 0.0 {
-                    sum += c[j] * self.row(j)[i];
+            for (j, c) in c.iter().enumerate().skip(1) {
+                if *c != 0.0 {
+                    sum += c * self.row(j)[i];
                 }
             }
             each(i, sum);

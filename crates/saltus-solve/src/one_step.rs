@@ -109,6 +109,9 @@ pub trait OneStepMethod {
     const ERROR_ORDER: i32;
     /// Degree of the interpolant in time.
     const DEGREE: usize;
+    /// Where states jump and f stays, the last step size is tried as it is. An implicit method would step over the transient that
+    /// begins there.
+    const KEEPS_STEP_SIZE: bool = false;
 
     fn new(n: usize, tolerances: Tolerances) -> Self;
 
@@ -259,7 +262,9 @@ impl<M: OneStepMethod> OneStep<M> {
         }
         let last = self.started.then_some(self.step_size_next);
         // Where f is the same function, the size that it allowed is still the best guess; the error test judges it.
-        if let (Some(last), Discontinuity::States) = (last, start.change) {
+        if M::KEEPS_STEP_SIZE
+            && let (Some(last), Discontinuity::States) = (last, start.change)
+        {
             all_finite(start.x).map_err(fatal)?;
             let span = (limits.time_end - t).min(limits.step_size_max);
             self.step_size_next = last.min(span).max(2.0 * step_size_min(t));

@@ -266,6 +266,7 @@ pub fn first_crossing<F: CrossingFunctions + ?Sized>(
         start: t_a,
         width: t_b - t_a,
         end_known: false,
+        nodes_known: false,
     };
     if search.is_quiet(t_a, t_b)? {
         return Ok(None);
@@ -292,6 +293,8 @@ struct Search<'a, F: ?Sized> {
     width: f64,
     /// The affine functions at the end are in `isolation.next`.
     end_known: bool,
+    /// Those at the nodes of the interval are in `isolation.samples`.
+    nodes_known: bool,
 }
 
 impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
@@ -492,6 +495,8 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
                 f.copy_from_slice(a);
             } else if t == t_b {
                 f.copy_from_slice(b);
+            } else if let Some(sample) = self.sampled_at(t, scope) {
+                f.copy_from_slice(&self.isolation.samples[sample]);
             } else {
                 self.evaluate(t, scope, f)?;
             }
@@ -509,7 +514,17 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         }
         let resting = |c: &Candidate| self.isolation.rest[c.index] > 0.0;
         if candidates.iter().any(resting) {
-            self.leave_band(&mut bracket, &candidates, scope, a, t_a)?;
+            let left = &bracket.f_left;
+            let outside = |c: &Candidate| {
+                self.is_held(c.index, left) && left[c.index].abs() > self.isolation.rest[c.index]
+            };
+            if candidates.iter().all(outside) {
+                for c in &candidates {
+                    self.isolation.rest[c.index] = 0.0;
+                }
+            } else {
+                self.leave_band(&mut bracket, &candidates, scope, a, t_a)?;
+            }
         }
         self.shrink(&mut bracket, &candidates, scope)?;
         self.isolation.candidates = candidates;

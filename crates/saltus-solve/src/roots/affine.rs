@@ -96,7 +96,18 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         for (sample, &s) in samples.iter_mut().zip(inner) {
             self.evaluate(times.at(s), Scope::Affine, sample)?;
         }
+        self.nodes_known = true;
         Ok(())
+    }
+
+    /// The sample of a node, if `t` is the time of one.
+    pub(super) fn sampled_at(&self, t: f64, scope: Scope) -> Option<usize> {
+        if !self.nodes_known || scope != Scope::Affine {
+            return None;
+        }
+        let basis = Basis::of(self.functions.degree());
+        let inner = &basis.nodes[1..basis.degree];
+        inner.iter().position(|s| t == self.start + s * self.width)
     }
 
     fn affine_of(
