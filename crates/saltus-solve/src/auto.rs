@@ -11,8 +11,8 @@
 //! s·max(1, h L/β) evaluations (s evaluations a step, β the stability boundary); the implicit steps are counted. Each return to the
 //! implicit method soon after it was left doubles the window, so that a problem on the edge does not go back and forth.
 //!
-//! ESDIRK costs less than Radau IIA where a restart comes after few steps, but is not chosen: a synchronous machine behind a bridge of ideal
-//! diodes turned 4e-4 too far with it at tolerance 1e-6, and the cause is not known.
+//! ESDIRK is not chosen: where a restart comes after few steps it is no cheaper. Two synchronous machines behind bridges of ideal diodes at tolerance 1e-6 take
+//! 2225 and 1470 trial steps with Radau IIA, 2026 and 1528 with ESDIRK, in 0.15 and 0.28 s against 0.17 and 0.36 s, with errors of 1e-5 of 34 rad.
 
 use crate::integrator::SolverName;
 use crate::scale::Tolerances;

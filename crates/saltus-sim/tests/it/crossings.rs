@@ -1,12 +1,10 @@
-//! Crossing functions that are zero where a run (re)starts, that come in crowds, or that mean nothing; and reference cases with several
-//! kinds of events.
+//! Crossing functions that are zero where a run (re)starts, that come in crowds, or that mean nothing.
 
 use crate::common::{Memory, assert_times, options, run, try_run};
 use saltus_model::Slot;
 use saltus_model::ode::{Crossing, OdeProblem};
 use saltus_sim::{EventKind, LocationMethod, Options, OutputGrid, SimError, SolverName};
 use saltus_testkit::problems::restitution_ball;
-use std::f64::consts::PI;
 
 const N: usize = 5;
 const SOURCE: f64 = 10.0;
@@ -75,152 +73,6 @@ fn a_diode_chain_that_starts_at_zero_charges_to_its_end() {
         (charge(&after) - charge(&before)).abs() < 0.1,
         "nothing flows back"
     );
-}
-
-#[test]
-fn thyristor_extinguishes_at_the_reference_time() {
-    // L i' + R i = sin(w t), fired at 30 degrees of 50/3 Hz; extinction at 240.0839217575144 degrees for L/R = 15 ms.
-    let w = 2.0 * PI * 50.0 / 3.0;
-    for solver in [SolverName::Dopri5, SolverName::Radau] {
-        let model = OdeProblem::new("Thyristor", &[("i", 0.0)], move |at, dx| {
-            dx[0] = at.d[0] * ((w * at.t).sin() - at.x[0]) / 0.015;
-        })
-        .discrete(&[("on", 0.0)])
-        .crossings(&[Crossing::below("i < 0").affine().observed()], |at, r| {
-            r[0] = at.x[0]
-        })
-        .sample(0.005, 0.06)
-        .on_event(|jump| {
-            if jump.ticked() {
-                jump.d[0] = 1.0;
-            }
-            if jump.became_true(0) {
-                jump.d[0] = 0.0;
-                jump.x[0] = 0.0;
-            }
-        })
-        .build();
-        let (_, memory) = run(&model, &options(0.06, 1e-13, solver));
-        assert_times(
-            &memory.times(EventKind::State)[..1],
-            &[0.040_013_986_959_585_73],
-            1e-12,
-        );
-    }
-}
-
-#[test]
-fn filament_pendulum_leaves_and_returns_once() {
-    // Truth case 2: at take-off r - L has a triple root, which is no event.
-    let (m, g, c) = (0.75, 9.80665, 0.95);
-    for solver in [SolverName::Dopri5, SolverName::Radau] {
-        let states = [
-            ("phi", 2.016_508_639_423_532_2),
-            ("omega", 8.0),
-            ("x", 0.0),
-            ("y", 0.0),
-            ("vx", 0.0),
-            ("vy", 0.0),
-        ];
-        let model = OdeProblem::new("Filament", &states, move |at, dx| {
-            let [phi, omega, _, _, vx, vy] = *at.x.first_chunk().expect("six states");
-            dx.fill(0.0);
-            if at.d[0] == 0.0 {
-                dx[0] = omega;
-                dx[1] = (m * g * phi.sin() - 0.97 * omega) / 0.75;
-            } else {
-                dx[2] = vx;
-                dx[3] = vy;
-                dx[4] = -c * vx / m;
-                dx[5] = -g - c * vy / m;
-            }
-        })
-        .discrete(&[("free", 0.0)])
-        .crossings(
-            &[
-                Crossing::below("tension < 0").observed(),
-                Crossing::above("r > L").observed(),
-            ],
-            move |at, r| {
-                let [phi, omega, x, y, ..] = *at.x.first_chunk::<6>().expect("six states");
-                let pendulum = at.d[0] == 0.0;
-                r[0] = if pendulum {
-                    -m * g * phi.cos() + m * omega * omega
-                } else {
-                    1.0
-                };
-                r[1] = if pendulum { -1.0 } else { x * x + y * y - 1.0 };
-            },
-        )
-        .on_event(|jump| {
-            let [phi, omega, x, y, vx, vy] = *jump.x.first_chunk::<6>().expect("six states");
-            if jump.became_true(0) {
-                jump.d[0] = 1.0;
-                jump.x[2..6].copy_from_slice(&[
-                    phi.sin(),
-                    phi.cos(),
-                    omega * phi.cos(),
-                    -omega * phi.sin(),
-                ]);
-            } else if jump.became_true(1) {
-                jump.d[0] = 0.0;
-                jump.x[0] = PI + (x / y).atan();
-                jump.x[1] = (y * vx - x * vy) / (x * x + y * y);
-            }
-        })
-        .build();
-        let (_, memory) = run(&model, &options(3.0, 1e-13, solver));
-        let expected = [0.560_021_628_505_124_6, 1.226_505_521_082_002];
-        let switches: Vec<f64> = memory
-            .events
-            .iter()
-            .filter(|event| event.changed.iter().any(|c| c.slot == Slot(13)))
-            .map(|event| event.time)
-            .collect();
-        assert_times(&switches, &expected, 1e-10);
-        assert!((memory.last(Slot(1)) - 3.494_910_479_769_896).abs() < 1e-9);
-    }
-}
-
-#[test]
-fn dry_friction_reverses_at_multiples_of_pi() {
-    // Truth case 11 d up to the point where it sticks.
-    let model = OdeProblem::new("DryFriction", &[("x", 3.0), ("v", 0.0)], |at, dx| {
-        dx[0] = at.x[1];
-        dx[1] = -at.x[0] - 0.4 * (2.0 * at.holds[0] - 1.0);
-    })
-    .crossings(&[Crossing::above("v > 0").affine()], |at, r| r[0] = at.x[1])
-    .build();
-    for solver in [SolverName::Dopri5, SolverName::Radau] {
-        let (_, memory) = run(&model, &options(12.0, 1e-13, solver));
-        assert_times(
-            &memory.times(EventKind::State),
-            &[PI, 2.0 * PI, 3.0 * PI],
-            1e-11,
-        );
-    }
-}
-
-#[test]
-fn an_amplitude_a_millionth_above_the_limit_crosses_twice() {
-    // Truth case 12 a, perturbed.
-    let model = OdeProblem::new("Perturbed", &[("x", 0.0), ("v", 1.0 + 1e-6)], |at, dx| {
-        dx[0] = at.x[1];
-        dx[1] = -at.x[0];
-    })
-    .crossings(&[Crossing::above("x > 1").affine().observed()], |at, r| {
-        r[0] = at.x[0] - 1.0
-    })
-    .build();
-    for solver in [SolverName::Dopri5, SolverName::Radau] {
-        let (_, memory) = run(&model, &options(3.0, 1e-13, solver));
-        assert_times(
-            &memory.times(EventKind::State),
-            &[1.569_382_113_821_778_8, 1.572_210_539_768_014_4],
-            // The slope is 1.4e-3: an error of the interpolant counts 700 times.
-            1e-7,
-        );
-    }
 }
 
 #[test]

@@ -7,4 +7,5 @@ mod event_step;
 mod failures;
 mod initial;
 mod solvers;
+mod tight;
 mod truth;
