@@ -61,6 +61,11 @@ impl Matrices {
         &self.jacobian
     }
 
+    /// v := F_x' v, with the Jacobian in use.
+    pub(crate) fn times_rate(&mut self, v: &mut [f64]) {
+        self.jacobian.times_rate(v);
+    }
+
     /// Makes a Jacobian if there is none. True if new factors are needed for steps of size `h`.
     pub(crate) fn prepare<P: Problem + ?Sized>(
         &mut self,

@@ -100,6 +100,25 @@ impl Jacobian {
         Ok(())
     }
 
+    /// v := F_x' v
+    pub(crate) fn times_rate(&mut self, v: &mut [f64]) {
+        let Some(Structure {
+            form: Form::Implicit,
+            pattern,
+            ..
+        }) = &self.structure
+        else {
+            return;
+        };
+        self.changed.fill(0.0);
+        for (j, v) in v.iter().enumerate() {
+            for (row, rate) in pattern.rows(j).iter().zip(&self.rates[pattern.column(j)]) {
+                self.changed[*row as usize] += rate * v;
+            }
+        }
+        v.copy_from_slice(&self.changed);
+    }
+
     /// max_i Σ_j |df_i/dx_j| w_j/w_i: a bound of all eigenvalues, in the norm of the weights. Infinite for the implicit form, where
     /// df/dx is not known.
     pub(crate) fn norm(&self, weights: &[f64], sums: &mut [f64]) -> f64 {

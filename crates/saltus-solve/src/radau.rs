@@ -327,7 +327,8 @@ impl RadauMethod {
         }
     }
 
-    /// ‖(γ/h F_x' + F_x)⁻¹ (x'₀ + Σ e_i Z_i/h)‖, filtered a second time in first and repeated steps.
+    /// ‖(γ/h F_x' + F_x)⁻¹ F_x' (x'₀ + Σ e_i Z_i/h)‖; in first and repeated steps filtered a second time, with -F(t, x + e, x'₀) added for the error e of
+    /// the first.
     fn error_norm<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
@@ -338,9 +339,10 @@ impl RadauMethod {
         let (n, h) = (point.x.len(), trial.h);
         for i in 0..n {
             let sum = (DD[0] * self.z[0][i] + DD[1] * self.z[1][i] + DD[2] * self.z[2][i]) / h;
-            self.r[1][i] = sum;
             trial.error[i] = sum + point.dx[i];
         }
+        self.matrices.times_rate(&mut trial.error);
+        self.r[1].copy_from_slice(&trial.error);
         self.real.solve(&mut trial.error);
         let error = at_least(ERROR_MIN, rms(&trial.error, &point.weights));
         if error < 1.0 || !(point.first || trial.repeated) {
@@ -350,10 +352,10 @@ impl RadauMethod {
             self.stage[i] = point.x[i] + trial.error[i];
         }
         statistics.rhs_evaluations += 1;
-        // -F(t, x + e, x'₀) + x'₀ = f(t, x + e) for the default form
+        // Σ e_i Z_i/h + f(t, x + e) for the explicit form
         problem.residual(point.t, &self.stage, &point.dx, &mut self.r[2])?;
         for i in 0..n {
-            trial.error[i] = point.dx[i] - self.r[2][i] + self.r[1][i];
+            trial.error[i] = self.r[1][i] - self.r[2][i];
         }
         self.real.solve(&mut trial.error);
         Ok(at_least(ERROR_MIN, rms(&trial.error, &point.weights)))
