@@ -6,6 +6,7 @@ use saltus_ir::flat::FlatModel;
 use saltus_ir::{Builtin, Expr, ExprId, Id, VarId};
 use saltus_model::Slot;
 use saltus_structure::{Block, Role, Step, StructuredSystem};
+use std::rc::Rc;
 
 /// Variables whose current value the expression reads (`pre` does not count), each once.
 pub(crate) fn reads(flat: &FlatModel, root: ExprId, out: &mut Vec<VarId>) {
@@ -174,67 +175,104 @@ pub(crate) fn reads_any(
     read.iter().any(|v| marked[layout.slot(*v).index()])
 }
 
-/// A set of small numbers.
+/// Numbers of states that a slot depends on: a list while they are few, else a bit for each state.
 #[derive(Clone)]
-struct Bits(Vec<u64>);
+enum Dependence {
+    Few(Box<[u32]>),
+    Many(Box<[u64]>),
+}
 
-impl Bits {
-    fn new(n: usize) -> Bits {
-        Bits(vec![0; n.div_ceil(64)])
-    }
-    fn insert(&mut self, i: usize) {
-        self.0[i / 64] |= 1 << (i % 64);
-    }
-    fn union(&mut self, other: &Bits) {
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            *a |= b;
+impl Dependence {
+    fn for_each(&self, mut f: impl FnMut(u32)) {
+        match self {
+            Dependence::Few(list) => list.iter().for_each(|&i| f(i)),
+            Dependence::Many(words) => {
+                for (k, &word) in words.iter().enumerate() {
+                    let mut rest = word;
+                    while rest != 0 {
+                        f(k as u32 * 64 + rest.trailing_zeros());
+                        rest &= rest - 1;
+                    }
+                }
+            }
         }
     }
-    fn contains(&self, i: usize) -> bool {
-        self.0[i / 64] & (1 << (i % 64)) != 0
+}
+
+/// Collects what several slots depend on; work grows with the numbers found, not with the number of states.
+struct Union {
+    seen: Vec<bool>,
+    found: Vec<u32>,
+}
+
+impl Union {
+    fn add(&mut self, other: &Dependence) {
+        let Union { seen, found } = self;
+        other.for_each(|i| {
+            if !std::mem::replace(&mut seen[i as usize], true) {
+                found.push(i);
+            }
+        });
+    }
+
+    /// The collected numbers; the collection is empty after.
+    fn take(&mut self) -> Dependence {
+        let Union { seen, found } = self;
+        found.iter().for_each(|&i| seen[i as usize] = false);
+        let result = if found.len() * 32 <= seen.len() {
+            found.sort_unstable();
+            Dependence::Few(found.as_slice().into())
+        } else {
+            let mut words = vec![0u64; seen.len().div_ceil(64)];
+            for &i in found.iter() {
+                words[i as usize / 64] |= 1 << (i % 64);
+            }
+            Dependence::Many(words.into())
+        };
+        found.clear();
+        result
     }
 }
 
 /// For each state (column) the derivatives (rows) that it may influence, by propagation through the derivative schedule.
 pub(crate) fn state_pattern(system: &StructuredSystem, layout: &Layout) -> Vec<Vec<u32>> {
     let n = system.states.len();
-    let mut of_slot: Vec<Option<Bits>> = vec![None; layout.n_slots];
+    let mut of_slot: Vec<Option<Rc<Dependence>>> = vec![None; layout.n_slots];
     for (i, (state, _)) in system.states.iter().enumerate() {
-        let mut bits = Bits::new(n);
-        bits.insert(i);
-        of_slot[layout.slot(*state).index()] = Some(bits);
+        let itself = Dependence::Few([i as u32].into());
+        of_slot[layout.slot(*state).index()] = Some(Rc::new(itself));
     }
     let mut read = Vec::new();
-    let gather = |exprs: &[ExprId], of_slot: &[Option<Bits>], read: &mut Vec<VarId>| {
-        let mut bits = Bits::new(n);
-        for &e in exprs {
+    let mut union = Union {
+        seen: vec![false; n],
+        found: Vec::new(),
+    };
+    let mut gather = |of_slot: &[Option<Rc<Dependence>>],
+                      exprs: &mut dyn Iterator<Item = ExprId>| {
+        for e in exprs {
             read.clear();
-            reads(&system.flat, e, read);
+            reads(&system.flat, e, &mut read);
             for v in read.iter() {
-                if let Some(b) = &of_slot[layout.slot(*v).index()] {
-                    bits.union(b);
+                if let Some(dependence) = &of_slot[layout.slot(*v).index()] {
+                    union.add(dependence);
                 }
             }
         }
-        bits
+        Rc::new(union.take())
     };
     for &i in &system.derivatives {
         match &system.event[i] {
             Step::Assign { assignment, .. } => {
-                let bits = gather(&[assignment.value], &of_slot, &mut read);
-                of_slot[layout.slot(assignment.var).index()] = Some(bits);
+                let found = gather(&of_slot, &mut std::iter::once(assignment.value));
+                of_slot[layout.slot(assignment.var).index()] = Some(found);
             }
             Step::Block(block) => {
-                let mut exprs: Vec<ExprId> = block.inner.iter().map(|a| a.value).collect();
-                exprs.extend(block.residuals.iter().map(|r| r.0));
-                let bits = gather(&exprs, &of_slot, &mut read);
-                for var in block
-                    .unknowns
-                    .iter()
-                    .copied()
-                    .chain(block.inner.iter().map(|a| a.var))
-                {
-                    of_slot[layout.slot(var).index()] = Some(bits.clone());
+                let values = block.inner.iter().map(|a| a.value);
+                let mut exprs = values.chain(block.residuals.iter().map(|r| r.0));
+                let found = gather(&of_slot, &mut exprs);
+                let inner = block.inner.iter().map(|a| a.var);
+                for var in block.unknowns.iter().copied().chain(inner) {
+                    of_slot[layout.slot(var).index()] = Some(found.clone());
                 }
             }
             Step::Action { .. } => {}
@@ -242,12 +280,8 @@ pub(crate) fn state_pattern(system: &StructuredSystem, layout: &Layout) -> Vec<V
     }
     let mut columns = vec![Vec::new(); n];
     for (row, (_, derivative)) in system.states.iter().enumerate() {
-        if let Some(bits) = &of_slot[layout.slot(*derivative).index()] {
-            for (column, rows) in columns.iter_mut().enumerate() {
-                if bits.contains(column) {
-                    rows.push(row as u32);
-                }
-            }
+        if let Some(dependence) = &of_slot[layout.slot(*derivative).index()] {
+            dependence.for_each(|column| columns[column as usize].push(row as u32));
         }
     }
     columns

@@ -306,6 +306,8 @@ pub struct Flattener<'a> {
     pub ir: Ir,
     pub insts: IdVec<InstId, Inst<'a>>,
     pub lexes: IdVec<LexId, Lex<'a>>,
+    /// The imports of a class's text, collected when a name is first looked for among them.
+    pub imports: FxHashMap<LexId, Rc<[&'a ast::Import]>>,
     pub variables: IdVec<VarId, flat::Variable>,
     /// The instance and element offset of each variable.
     pub var_inst: IdVec<VarId, (InstId, u32)>,

@@ -62,6 +62,7 @@ impl<'a> Flattener<'a> {
             ir,
             insts: IdVec::default(),
             lexes: IdVec::default(),
+            imports: FxHashMap::default(),
             variables: IdVec::default(),
             var_inst: IdVec::default(),
             root: InstId(0),

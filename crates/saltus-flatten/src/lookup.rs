@@ -83,17 +83,27 @@ impl<'a> Flattener<'a> {
         self.found(root, name, span).map(Some)
     }
 
+    fn imports_of(&mut self, lex: LexId) -> Rc<[&'a ast::Import]> {
+        if let Some(known) = self.imports.get(&lex) {
+            return known.clone();
+        }
+        let body = self.lexes[lex].def.map(|def| &def.body);
+        let elements = match body {
+            Some(ast::ClassBody::Composition { parts, .. }) => parts.elements.as_slice(),
+            _ => &[],
+        };
+        let imports = elements.iter().filter_map(|element| match &element.kind {
+            ast::ElementKind::Import(import) => Some(import),
+            _ => None,
+        });
+        let imports: Rc<[&'a ast::Import]> = imports.collect();
+        self.imports.insert(lex, imports.clone());
+        imports
+    }
+
     fn lookup_import(&mut self, lex: LexId, name: Name, span: Span) -> Res<Option<Found<'a>>> {
-        let Some(def) = self.lexes[lex].def else {
-            return Ok(None);
-        };
-        let ast::ClassBody::Composition { parts, .. } = &def.body else {
-            return Ok(None);
-        };
-        for element in &parts.elements {
-            let ast::ElementKind::Import(import) = &element.kind else {
-                continue;
-            };
+        let imports = self.imports_of(lex);
+        for import in imports.iter() {
             let path: (&'a [ast::Ident], Option<ast::Ident>) = match &import.kind {
                 ImportKind::Qualified(path)
                     if path.parts.last().is_some_and(|p| p.name == name) =>
@@ -109,10 +119,7 @@ impl<'a> Flattener<'a> {
             };
             return self.import_path(path.0, path.1.as_ref()).map(Some);
         }
-        for element in &parts.elements {
-            let ast::ElementKind::Import(import) = &element.kind else {
-                continue;
-            };
+        for import in imports.iter() {
             let ImportKind::Wildcard(path) = &import.kind else {
                 continue;
             };
