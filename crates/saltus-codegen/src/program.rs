@@ -563,6 +563,18 @@ impl<'a> Builder<'a> {
                     let (flat, a) = (self.flat(), *a);
                     self.check(a.origin, || equation_text(flat, &a), result);
                 }
+                Step::Block(Block {
+                    unknowns,
+                    solution: Some(value),
+                    residuals,
+                    ..
+                }) if !at_event => {
+                    let site = blocks[i].map(|id| &self.blocks[id.0 as usize].info);
+                    lower.set_site(site.map_or(Site(0), |info| info.residual_sites[0]));
+                    let result = lower.assign(unknowns[0], *value);
+                    let flat = self.flat();
+                    self.check(residuals[0].1, || expr_text(flat, *value), result);
+                }
                 Step::Block(block) => {
                     self.flush(&mut lower, &mut sections);
                     if let Some(id) = blocks[i] {

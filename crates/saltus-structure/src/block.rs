@@ -108,12 +108,20 @@ pub(crate) fn build_block(
     let linear = residuals
         .iter()
         .all(|r| degree(&work.flat.ir, r.0, &degrees, 0) <= 1);
+    let solution = match (unknowns.as_slice(), residual_rows.as_slice()) {
+        (&[unknown], &[row]) if linear && inner.is_empty() => {
+            let (lhs, rhs) = sides[row as usize];
+            solve_real(work, lhs, rhs, unknown, false)
+        }
+        _ => None,
+    };
     Ok(Block {
         unknowns,
         inner,
         residuals,
         discrete,
         linear,
+        solution,
     })
 }
 

@@ -91,6 +91,9 @@ pub struct Block {
     pub discrete: Vec<Assignment>,
     /// The residuals are linear in the unknowns (after `inner`), whatever the discrete values.
     pub linear: bool,
+    /// The only unknown in terms of known quantities and the discrete part, where it can be written down without a division by zero in any
+    /// branch: between events there is then nothing to solve.
+    pub solution: Option<ExprId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

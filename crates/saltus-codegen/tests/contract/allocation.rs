@@ -70,6 +70,7 @@ fn system(n: usize) -> Run {
         residuals,
         discrete: Vec::new(),
         linear: false,
+        solution: None,
     }));
     b.compile()
 }
