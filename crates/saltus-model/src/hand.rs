@@ -8,6 +8,8 @@ use crate::{
     StateSlots, Status, StepPoint, System, ValueType, Values, VariableInfo, VariableKind,
 };
 
+use std::sync::Arc;
+
 /// What a hand-written model computes. Methods without a use in the model keep their defaults.
 pub trait Code {
     fn run(&self, code: CodeId, values: &mut Values) -> Status;
@@ -256,17 +258,20 @@ fn schedule_index(kind: ScheduleKind) -> usize {
 /// A hand-written model.
 #[derive(Clone, Debug)]
 pub struct HandModel<C> {
-    layout: Layout,
+    layout: Arc<Layout>,
     code: C,
 }
 
 impl<C: Code + Clone> HandModel<C> {
     pub fn new(layout: Layout, code: C) -> HandModel<C> {
-        HandModel { layout, code }
+        HandModel {
+            layout: Arc::new(layout),
+            code,
+        }
     }
 
     pub fn layout_mut(&mut self) -> &mut Layout {
-        &mut self.layout
+        Arc::make_mut(&mut self.layout)
     }
 }
 
@@ -280,7 +285,7 @@ impl<C: Code + Clone> Model for HandModel<C> {
     fn instantiate(&self) -> HandInstance<C> {
         HandInstance {
             system: HandSystem {
-                layout: self.layout.clone(),
+                layout: Arc::clone(&self.layout),
                 code: self.code.clone(),
             },
         }
@@ -295,7 +300,7 @@ pub struct HandInstance<C> {
 
 #[derive(Clone, Debug)]
 pub struct HandSystem<C> {
-    layout: Layout,
+    layout: Arc<Layout>,
     code: C,
 }
 
