@@ -19,8 +19,8 @@
 use crate::calendar::Calendar;
 use crate::hand::{Code, HandModel, Layout};
 use crate::{
-    BlockId, BlockInfo, CodeId, CrossingClass, ScheduleKind, Section, Slot, SlotRole, Status,
-    Values,
+    BlockId, BlockInfo, CodeId, CrossingClass, Fault, FaultKind, ScheduleKind, Section, Site, Slot,
+    SlotRole, Status, Values,
 };
 use std::cell::RefCell;
 
@@ -90,6 +90,7 @@ pub struct Crossing {
     closed: bool,
     class: CrossingClass,
     feeds: bool,
+    guards: bool,
 }
 
 impl Crossing {
@@ -101,6 +102,7 @@ impl Crossing {
             closed: false,
             class: CrossingClass::General,
             feeds: true,
+            guards: false,
         }
     }
 
@@ -109,6 +111,15 @@ impl Crossing {
         Crossing {
             rising: true,
             ..Crossing::below(text)
+        }
+    }
+
+    /// Whether it holds where the function has this value.
+    fn at(&self, r: f64) -> bool {
+        if r == 0.0 {
+            self.closed
+        } else {
+            (r > 0.0) == self.rising
         }
     }
 
@@ -121,6 +132,13 @@ impl Crossing {
     /// The function is affine in the states and needs nothing else but time.
     pub fn affine(mut self) -> Crossing {
         self.class = CrossingClass::Affine;
+        self
+    }
+
+    /// The derivatives may not be evaluated where the relation differs from what it holds: the argument of a table, a logarithm or a square root ends
+    /// there. Steps come near from inside only. Derivatives that are not finite beyond need no mark.
+    pub fn guard(mut self) -> Crossing {
+        self.guards = true;
         self
     }
 
@@ -366,7 +384,11 @@ where
                 layout.does_not_feed(slot);
             }
         }
-        for crossing in &self.relations {
+        let mut guards = Vec::new();
+        for (i, crossing) in self.relations.iter().enumerate() {
+            if crossing.guards {
+                guards.push((i, layout.site(&crossing.text)));
+            }
             let slot = layout.relation(
                 &crossing.text,
                 crossing.rising,
@@ -416,6 +438,7 @@ where
             n_algebraic,
             n_discrete: self.discrete.len(),
             relations: self.relations,
+            guards,
             sampling: self.sampling,
             entries: self.entries,
             calendar: RefCell::default(),
@@ -447,6 +470,8 @@ pub struct OdeCode<F, G, R> {
     n_algebraic: usize,
     n_discrete: usize,
     relations: Vec<Crossing>,
+    /// Those that guard the derivatives.
+    guards: Vec<(usize, Site)>,
     sampling: Option<Sampling>,
     entries: Vec<(f64, i32, u32)>,
     /// Events add entries, and the contract gives them the code as shared.
@@ -539,13 +564,29 @@ where
     fn relations(&self, p: &mut Parts<'_>) {
         (self.g)(&p.point.at(), p.r);
         for ((holds, crossing), r) in p.point.holds.iter_mut().zip(&self.relations).zip(&*p.r) {
-            let truth = if *r == 0.0 {
-                crossing.closed
-            } else {
-                (*r > 0.0) == crossing.rising
-            };
-            *holds = f64::from(u8::from(truth));
+            *holds = f64::from(u8::from(crossing.at(*r)));
         }
+    }
+
+    /// A fault beyond a relation that guards the derivatives.
+    #[inline(always)]
+    fn guarded(&self, values: &mut Values) -> Status {
+        if self.guards.is_empty() {
+            return Ok(());
+        }
+        let p = self.parts(&mut values.v);
+        (self.g)(&p.point.at(), p.r);
+        for &(i, site) in &self.guards {
+            let crossing = &self.relations[i];
+            if crossing.at(p.r[i]) != (p.point.holds[i] != 0.0) {
+                return Err(Fault {
+                    recoverable: true,
+                    site,
+                    kind: FaultKind::Range(format!("`{}` does not hold any more", crossing.text)),
+                });
+            }
+        }
+        Ok(())
     }
 
     fn is_tick(&self, t: f64) -> bool {
@@ -602,12 +643,16 @@ where
                 self.relations(&mut self.parts(&mut values.v));
                 self.derivatives(values);
             }
-            _ => self.derivatives(values),
+            _ => {
+                self.guarded(values)?;
+                self.derivatives(values);
+            }
         }
         Ok(())
     }
 
     fn residual(&self, _: BlockId, values: &mut Values, residual: &mut [f64]) -> Status {
+        self.guarded(values)?;
         let p = self.parts(&mut values.v);
         self.f.residual(&p.point.at(), p.dx, residual);
         Ok(())
@@ -624,7 +669,7 @@ where
 
     #[inline(always)]
     fn derivatives_at(&self, t: f64, x: &[f64], values: &Values, dx: &mut [f64]) -> Option<Status> {
-        if !F::EXPLICIT {
+        if !F::EXPLICIT || !self.guards.is_empty() {
             return None;
         }
         self.f.derivatives(&self.at(t, x, values), dx);
@@ -633,7 +678,7 @@ where
 
     #[inline(always)]
     fn crossings_at(&self, t: f64, x: &[f64], values: &Values, out: &mut [f64]) -> Option<Status> {
-        if !F::EXPLICIT {
+        if !F::EXPLICIT || !self.guards.is_empty() {
             return None;
         }
         (self.g)(&self.at(t, x, values), out);

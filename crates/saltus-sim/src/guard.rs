@@ -39,10 +39,12 @@ pub(crate) fn beyond<S: System>(
     let mut h = FIRST_SHARE * inside.step_size;
     for _ in 0..DOUBLINGS {
         trial.clone_from(values);
-        for ((x, x0), dx) in x.iter_mut().zip(inside.x).zip(inside.dx) {
-            *x = x0 + h * dx;
-        }
+        // The difference of two times, as the event will see it.
         let t = inside.t + h;
+        let ahead = t - inside.t;
+        for ((x, x0), dx) in x.iter_mut().zip(inside.x).zip(inside.dx) {
+            *x = x0 + ahead * dx;
+        }
         scatter(system.states(), t, &x, &mut trial);
         let evaluated = mode.driver.run(
             system,

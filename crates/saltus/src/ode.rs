@@ -45,6 +45,26 @@
 //! assert_eq!(times, [1.0, 1.5, 2.5, 4.0]);
 //! # Ok::<(), saltus::Error>(())
 //! ```
+//!
+//! A crossing that guards what may not be evaluated beyond it is marked; steps then come near it from inside only:
+//!
+//! ```
+//! use saltus::ode::{Crossing, OdeProblem, Simulate};
+//!
+//! fn outflow(level: f64) -> f64 {
+//!     assert!(level > 0.0, "no level below the bottom");
+//!     0.5 + level.sqrt()
+//! }
+//! let tank = OdeProblem::new("tank", &[("level", 1.0)], |at, dx| {
+//!     dx[0] = if at.holds[0] > 0.0 { -outflow(at.x[0]) } else { 0.0 };
+//! })
+//! .crossings(&[Crossing::above("level > 0").affine().guard()], |at, r| r[0] = at.x[0])
+//! .build();
+//! let run = tank.experiment().stop_time(2.0).tolerance(1e-9).simulate()?;
+//! let empty = run.events().iter().find(|e| !e.cause.is_empty()).expect("it runs empty").time;
+//! assert!((empty - (2.0 - 3f64.ln())).abs() < 1e-7);
+//! # Ok::<(), saltus::Error>(())
+//! ```
 
 use crate::run::Experiment;
 use saltus_model::Model;

@@ -185,3 +185,40 @@ fn a_relation_that_guards_a_square_root_is_met_from_inside() {
         );
     }
 }
+
+#[test]
+fn a_marked_guard_is_never_evaluated_beyond() {
+    // 2√h (√h)' = -(a + √h), empty at 2 (1 - a ln((1 + a)/a)); beyond the bottom the flow can be computed but means something else.
+    for a in [0.5f64, 0.01] {
+        let empty = 2.0 * (1.0 - a * ((1.0 + a) / a).ln());
+        let model = OdeProblem::new("Tank", &[("h", 1.0)], move |at, dx| {
+            assert!(at.holds[0] == 0.0 || at.x[0] > 0.0, "beyond the guard");
+            dx[0] = -at.holds[0] * (a + at.x[0].abs().sqrt());
+        })
+        .crossings(&[Crossing::above("h > 0").affine().guard()], |at, r| {
+            r[0] = at.x[0]
+        })
+        .build();
+        for solver in [
+            SolverName::Dopri5,
+            SolverName::Dop853,
+            SolverName::Radau,
+            SolverName::Esdirk,
+            SolverName::Bdf,
+            SolverName::Auto,
+        ] {
+            let (_, memory) = run(&model, &options(2.5, 1e-8, solver));
+            // An error of the level counts 1/a times; steps add up to some tolerances, those of a multistep method to more.
+            let tolerances = if solver == SolverName::Bdf {
+                100.0
+            } else {
+                10.0
+            };
+            assert_times(
+                &memory.times(EventKind::State),
+                &[empty],
+                tolerances * 1e-8 / a,
+            );
+        }
+    }
+}
