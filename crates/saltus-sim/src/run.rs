@@ -30,7 +30,8 @@ use saltus_model::{
 };
 use saltus_solve::roots::Change;
 use saltus_solve::scale::{
-    DENSE_EVENTS_ULPS, RELATION_BAND_REL, REST_BAND_REL, nominal_magnitude, time_resolution,
+    DENSE_EVENTS_ULPS, RELATION_BAND_REL, REST_BAND_REL, RESTART_ULPS, nominal_magnitude,
+    time_resolution,
 };
 use saltus_solve::{
     Accuracy, Discontinuity, Guess, Integrator, Isolation, Located, LocationMethod, SolveError,
@@ -46,6 +47,8 @@ const PAST_DEGREE: u32 = 7;
 
 /// The round-off of a function that an event has located, in units of its value after it.
 const LOCATED_BAND: f64 = 4.0;
+/// The round-off of a function is at most this part of its size over the step.
+const ROUND_OFF_PART: f64 = 1e-3;
 /// A step that does not show the motion up to an event is taken again with at least this part of its size …
 const SHORTER_MIN: f64 = 0.1;
 /// … so many times in a row.
@@ -1124,6 +1127,15 @@ impl<'a, I: Instance> Run<'a, I> {
                 let size = group.size(&self.values);
                 for &i in &group.crossings {
                     let band = RELATION_BAND_REL * size;
+                    self.isolation.restart_within(i, self.r[i], band);
+                }
+            }
+            // What a located function does between neighbouring floats is its round-off, or less than any motion counts for.
+            for change in self.causes.iter().filter(|c| c.index < self.r.len()) {
+                let jump = (change.value_right - change.value_left).abs();
+                // A function that jumps by a part of its size is not continuous: its events are the model's.
+                if jump <= ROUND_OFF_PART * self.isolation.scale[change.index] {
+                    let (i, band) = (change.index, RESTART_ULPS * jump);
                     self.isolation.restart_within(i, self.r[i], band);
                 }
             }
