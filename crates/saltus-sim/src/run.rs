@@ -351,21 +351,9 @@ impl<'a, I: Instance> Run<'a, I> {
         }
         self.rows.forget();
         // The derivatives of the new states, from which the integrator starts.
-        let system = self.instance.system(&self.values);
         self.mode.driver.forget_factors();
-        evaluate_all(
-            system,
-            &mut self.mode.driver,
-            &mut self.values,
-            Accuracy::Tight,
-            Guess::Current,
-        )
-        .map_err(|error| SimError::Evaluation {
-            time,
-            phase: Phase::Continuous,
-            error,
-        })?;
-        self.mode.driver.accept(system, &self.values);
+        self.evaluate_point(Accuracy::Tight, Guess::Current, Phase::Continuous)?;
+        self.accept_point();
         self.summary.statistics.events_step += 1;
         if self.recorder.wants_events() {
             let changed = changes.into_iter().map(|change| ChangedValue {
@@ -776,18 +764,7 @@ impl<'a, I: Instance> Run<'a, I> {
         self.integrator.interpolate(t, &mut self.x);
         let system = self.instance.system(&self.values);
         scatter(system.states(), t, &self.x, &mut self.values);
-        evaluate_all(
-            system,
-            &mut self.mode.driver,
-            &mut self.values,
-            Accuracy::Trial,
-            Guess::Accepted,
-        )
-        .map_err(|error| SimError::Evaluation {
-            time: t,
-            phase: Phase::Output,
-            error,
-        })
+        self.evaluate_point(Accuracy::Trial, Guess::Accepted, Phase::Output)
     }
 
     /// Nothing but the next step happens at `t`.
@@ -859,23 +836,40 @@ impl<'a, I: Instance> Run<'a, I> {
         Ok(())
     }
 
-    fn left_limits(&mut self, t: f64, accuracy: Accuracy) -> Result<(), SimError> {
-        self.integrator.interpolate(t, &mut self.x);
+    /// All continuous variables at the point in the value array.
+    fn evaluate_point(
+        &mut self,
+        accuracy: Accuracy,
+        guess: Guess,
+        phase: Phase,
+    ) -> Result<(), SimError> {
         let system = self.instance.system(&self.values);
-        scatter(system.states(), t, &self.x, &mut self.values);
         evaluate_all(
             system,
             &mut self.mode.driver,
             &mut self.values,
             accuracy,
-            Guess::Accepted,
+            guess,
         )
         .map_err(|error| SimError::Evaluation {
-            time: t,
-            phase: Phase::Continuous,
+            time: self.values.time(),
+            phase,
             error,
-        })?;
+        })
+    }
+
+    /// Later guesses start from the point in the value array.
+    fn accept_point(&mut self) {
+        let system = self.instance.system(&self.values);
         self.mode.driver.accept(system, &self.values);
+    }
+
+    fn left_limits(&mut self, t: f64, accuracy: Accuracy) -> Result<(), SimError> {
+        self.integrator.interpolate(t, &mut self.x);
+        let system = self.instance.system(&self.values);
+        scatter(system.states(), t, &self.x, &mut self.values);
+        self.evaluate_point(accuracy, Guess::Accepted, Phase::Continuous)?;
+        self.accept_point();
         self.check_finite()
     }
 
@@ -1050,21 +1044,8 @@ impl<'a, I: Instance> Run<'a, I> {
 
     /// All continuous variables after an event.
     fn right_limits(&mut self) -> Result<(), SimError> {
-        let time = self.values.time();
-        let system = self.instance.system(&self.values);
-        evaluate_all(
-            system,
-            &mut self.mode.driver,
-            &mut self.values,
-            Accuracy::Tight,
-            Guess::Current,
-        )
-        .map_err(|error| SimError::Evaluation {
-            time,
-            phase: Phase::Event,
-            error,
-        })?;
-        self.mode.driver.accept(system, &self.values);
+        self.evaluate_point(Accuracy::Tight, Guess::Current, Phase::Event)?;
+        self.accept_point();
         self.check_finite()?;
         self.deliver_warnings();
         self.instance
