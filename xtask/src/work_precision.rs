@@ -179,6 +179,16 @@ fn run(case: &Case, solver: SolverName, tolerance: f64) -> Result<Outcome, StepE
         integrator.step(&mut problem, limits)?;
         let at = restart * case.restart_every;
         if at < integrator.time() {
+            if let Some(size) = integrator
+                .step_size_to_interpolate(&mut problem, at)
+                .map_err(|error| StepError::Fatal {
+                    time: at,
+                    error: Box::new(error),
+                })?
+            {
+                integrator.begin_again(&mut problem, size, limits)?;
+                continue;
+            }
             integrator.interpolate(at, &mut x);
             limits.step_size_max = case.time_end;
             let start = Start {

@@ -53,9 +53,6 @@ const ROUND_OFF_PART: f64 = 1e-3;
 const SHORTER_MIN: f64 = 0.1;
 /// … so many times in a row.
 const REPEATS_MAX: u32 = 16;
-/// Its size where the error of the interpolant, of order 4, decides.
-const INTERPOLANT_EXPONENT: f64 = -0.25;
-const INTERPOLANT_SAFETY: f64 = 0.9;
 
 /// Simulates a model. On failure the rows up to the last accepted step have been recorded.
 #[expect(clippy::result_large_err, reason = "made once per run")]
@@ -411,15 +408,9 @@ impl<'a, I: Instance> Run<'a, I> {
             values: &mut self.values,
             relations: Relations::Held,
         };
-        // In a transient that the step has passed over, the error is largest where the step begins.
-        let mut error = 0.0f64;
-        for share in [0.0, 0.5, 1.0] {
-            let at = t + share * (located.t_right - t);
-            error = error.max(self.integrator.interpolant_error(&mut problem, at)?);
-        }
-        if error > 1.0 {
-            let shorter = INTERPOLANT_SAFETY * error.powf(INTERPOLANT_EXPONENT);
-            return Ok(Some(step_size * shorter.max(SHORTER_MIN)));
+        let shorter = (self.integrator).step_size_to_interpolate(&mut problem, located.t_right)?;
+        if shorter.is_some() {
+            return Ok(shorter);
         }
         if t != self.truth_time {
             return Ok(None);

@@ -18,6 +18,17 @@ pub(crate) const ATTEMPTS_MAX: u32 = 400;
 /// bounds it as well (0.01 makes an orbit with 300 restarts 10 to 25 % dearer, and neither has a step rejected).
 const START_SHARE: f64 = 0.01;
 const RESTART_SHARE: f64 = 1.0;
+/// Constants of the source for the first step size, where it has numbers for states and times of size 1. The Euler step is this part of the
+/// time in which the states would move by their own size …
+const EULER_SHARE: f64 = 0.01;
+/// … or this part of the span if the derivative is as good as zero, in tolerances a second, or the state says nothing.
+const EULER_SHARE_BLIND: f64 = 1e-6;
+const DERIVATIVE_ZERO: f64 = 1e-10;
+/// States that move by less than this many tolerances over the span stand still: there is nothing to divide by.
+const STANDS_STILL: f64 = 1e-15;
+/// Growth from the Euler step to the first step, and its part if the states stand still.
+const EULER_GROWTH: f64 = 100.0;
+const EULER_STILL: f64 = 1e-3;
 /// On restart the second derivative is estimated over this part of the last step size.
 const RESTART_PROBE: f64 = 0.01;
 /// After a discontinuity the old step size is trusted up to this multiple of the estimate for a start from nothing: as far as one
@@ -174,8 +185,8 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
     // A state below its weight says nothing about the time scale.
     let mut h0 = match step_size_last {
         Some(last) => RESTART_PROBE * last,
-        None if d0 < 1.0 || d1 < 1e-10 => 1e-6 * span,
-        None => 0.01 * d0 / d1,
+        None if d0 < 1.0 || d1 < DERIVATIVE_ZERO => EULER_SHARE_BLIND * span,
+        None => EULER_SHARE * d0 / d1,
     };
     h0 = h0.min(span);
     for _ in 0..20 {
@@ -194,8 +205,8 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
     let d2 = rms(dx1, weights) / h0;
     let largest = d1.max(d2);
     let by_derivatives = |share: f64| {
-        if largest * span <= 1e-15 {
-            (1e-6 * span).max(h0 * 1e-3)
+        if largest * span <= STANDS_STILL {
+            (EULER_SHARE_BLIND * span).max(EULER_STILL * h0)
         } else {
             (share / largest).powf(1.0 / f64::from(order))
         }
@@ -204,7 +215,7 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
         // The power is needed only where the last size is too large.
         Some(last) if (last / RESTART_GROWTH).powi(order) * largest <= RESTART_SHARE => last,
         Some(last) => last.min(RESTART_GROWTH * by_derivatives(RESTART_SHARE)),
-        None => (100.0 * h0).min(by_derivatives(START_SHARE)),
+        None => (EULER_GROWTH * h0).min(by_derivatives(START_SHARE)),
     };
     Ok(h.min(span).max(2.0 * step_size_min(t)))
 }

@@ -17,7 +17,7 @@
 
 use crate::control::{Control, Law, all_finite};
 use crate::error::SolveError;
-use crate::implicit::{Matrices, Monitor, Verdict};
+use crate::implicit::{Matrices, Monitor, Verdict, filtered_defect};
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
 use crate::jacobian::IterationMatrix;
 use crate::one_step::{Attempt, Discontinuity, LastInterval, OneStep, OneStepMethod, Point, Trial};
@@ -289,10 +289,15 @@ impl OneStepMethod for EsdirkMethod {
             self.stage[i] = step.x_old[i] + dot(&b, &self.dense[i]);
             self.stage_dx[i] = dot(&rate, &self.dense[i]) / self.dense_step;
         }
-        statistics.rhs_evaluations += 1;
-        problem.residual(t, &self.stage, &self.stage_dx, &mut self.r)?;
-        self.matrix.solve(&mut self.r);
-        Ok(rms(&self.r, weights))
+        let at = (t, &self.stage[..], &self.stage_dx[..]);
+        filtered_defect(
+            problem,
+            at,
+            &mut self.matrix,
+            weights,
+            &mut self.r,
+            statistics,
+        )
     }
 }
 

@@ -8,9 +8,9 @@
 
 use crate::error::SolveError;
 use crate::integrator::{IntegratorStatistics, Problem};
-use crate::jacobian::Jacobian;
+use crate::jacobian::{IterationMatrix, Jacobian};
 use crate::one_step::{Discontinuity, Point};
-use crate::scale::EPS;
+use crate::scale::{EPS, rms};
 
 /// The step size (and with it the factorisation) is kept when the new one is within these bounds.
 const KEEP_RATIO: std::ops::RangeInclusive<f64> = 1.0..=1.2;
@@ -18,6 +18,22 @@ const KEEP_RATIO: std::ops::RangeInclusive<f64> = 1.0..=1.2;
 const SAME_SIZE_REL: f64 = 1e-12;
 /// An iteration that contracts less diverges.
 const CONTRACTION_MAX: f64 = 0.99;
+
+/// ‖M⁻¹ F(t, u, u')‖ for the factors M of a step's iteration matrix: the defect of an interpolant (t, u, u'), of which the part that a
+/// stiff problem damps at once is taken out. `residual` is work space.
+pub(crate) fn filtered_defect<P: Problem + ?Sized>(
+    problem: &mut P,
+    (t, u, rate): (f64, &[f64], &[f64]),
+    matrix: &mut IterationMatrix<f64>,
+    weights: &[f64],
+    residual: &mut [f64],
+    statistics: &mut IntegratorStatistics,
+) -> Result<f64, SolveError> {
+    statistics.rhs_evaluations += 1;
+    problem.residual(t, u, rate, residual)?;
+    matrix.solve(residual);
+    Ok(rms(residual, weights))
+}
 
 /// Where the Jacobian was evaluated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -14,6 +14,12 @@ use crate::one_step::{Discontinuity, Start};
 use crate::radau::Radau;
 use crate::scale::Tolerances;
 
+/// A step whose interpolant is not accurate where it is needed is taken again with at least this part of its size …
+const SHORTER_MIN: f64 = 0.1;
+/// … and with this power of the error, which is of order 4.
+const INTERPOLANT_EXPONENT: f64 = -0.25;
+const INTERPOLANT_SAFETY: f64 = 0.9;
+
 /// An initial value problem. The explicit form is what the contract provides; implicit methods work on the form
 /// F(t, x, x') = 0, whose default is x' - f(t, x).
 pub trait Problem {
@@ -530,22 +536,37 @@ impl Integrator {
         on_method!(self.method(), m => m.interpolate(t, out));
     }
 
+    /// The size with which the last step has to be taken again for its interpolant to be accurate up to `t`; `None` if it is. An implicit
+    /// method damps a fast transient to the end of the step, but its interpolant crosses it as it likes.
+    pub fn step_size_to_interpolate<P: Problem>(
+        &mut self,
+        problem: &mut P,
+        t: f64,
+    ) -> Result<Option<f64>, SolveError> {
+        // In a transient that the step has passed over, the error is largest where the step begins.
+        let (start, step_size) = (self.time_old(), self.step_size());
+        let mut error = 0.0f64;
+        for share in [0.0, 0.5, 1.0] {
+            error = error.max(self.interpolant_error(problem, start + share * (t - start))?);
+        }
+        if error <= 1.0 {
+            return Ok(None);
+        }
+        let shorter = INTERPOLANT_SAFETY * error.powf(INTERPOLANT_EXPONENT);
+        Ok(Some(step_size * shorter.max(SHORTER_MIN)))
+    }
+
     /// Estimate of the error of the interpolant at a time inside the last step, in units of the tolerance; zero for methods whose error test covers
-    /// it. An implicit method damps a fast transient to the end of the step, but its interpolant crosses it as it likes.
+    /// it.
     pub fn interpolant_error<P: Problem>(
         &mut self,
         problem: &mut P,
         t: f64,
     ) -> Result<f64, SolveError> {
+        let problem: &mut dyn Problem = problem;
         match self.method_mut() {
-            Method::Radau(m) => {
-                let problem: &mut dyn Problem = problem;
-                m.interpolant_error(problem, t)
-            }
-            Method::Esdirk(m) => {
-                let problem: &mut dyn Problem = problem;
-                m.interpolant_error(problem, t)
-            }
+            Method::Radau(m) => m.interpolant_error(problem, t),
+            Method::Esdirk(m) => m.interpolant_error(problem, t),
             Method::Dopri5(_) | Method::Dop853(_) | Method::Bdf(_) => Ok(0.0),
         }
     }

@@ -528,10 +528,7 @@ impl<S: System> BlockSolve<'_, S> {
             .system
             .jacobian(self.block, self.values, &mut self.work.jacobian)?
         {
-            if self.work.jacobian.iter().any(|v| !v.is_finite()) {
-                return self.jacobian_nonfinite();
-            }
-            return Ok(());
+            return self.check_jacobian();
         }
         for group in 0..self.work.groups.len() {
             if self.residual_beside_u(group, 1.0, &increment).is_err() {
@@ -571,15 +568,18 @@ impl<S: System> BlockSolve<'_, S> {
         self.check_finite(|w| &w.residual_trial)
     }
 
-    fn jacobian_nonfinite(&self) -> Result<(), SolveError> {
+    /// An error that names the unknown by which a derivative is not finite.
+    fn check_jacobian(&self) -> Result<(), SolveError> {
         let bad = |j: &usize| {
             let values = &self.work.jacobian[self.work.pattern.column(*j)];
             values.iter().any(|v| !v.is_finite())
         };
-        let column = (0..self.info.unknowns.len()).find(bad).unwrap_or(0);
-        Err(SolveError::NonFinite {
-            slot: self.info.unknowns[column],
-        })
+        match (0..self.info.unknowns.len()).find(bad) {
+            None => Ok(()),
+            Some(column) => Err(SolveError::NonFinite {
+                slot: self.info.unknowns[column],
+            }),
+        }
     }
 
     fn factor(&mut self) {

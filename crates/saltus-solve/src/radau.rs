@@ -8,7 +8,7 @@
 
 use crate::control::{Control, Law, all_finite};
 use crate::error::SolveError;
-use crate::implicit::{Matrices, Monitor, Verdict};
+use crate::implicit::{Matrices, Monitor, Verdict, filtered_defect};
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
 use crate::jacobian::IterationMatrix;
 use crate::linear::Complex;
@@ -228,10 +228,15 @@ impl OneStepMethod for RadauMethod {
             self.stage[i] = d0[i] + s * (d1[i] + p * inner);
             self.stage_dx[i] = (d1[i] + p * inner + s * (inner + p * d3[i])) / h;
         }
-        statistics.rhs_evaluations += 1;
-        problem.residual(t, &self.stage, &self.stage_dx, &mut self.r[0])?;
-        self.real.solve(&mut self.r[0]);
-        Ok(rms(&self.r[0], weights))
+        let at = (t, &self.stage[..], &self.stage_dx[..]);
+        filtered_defect(
+            problem,
+            at,
+            &mut self.real,
+            weights,
+            &mut self.r[0],
+            statistics,
+        )
     }
 }
 

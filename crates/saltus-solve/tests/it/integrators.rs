@@ -196,11 +196,14 @@ fn steps_land_on_their_limit_without_slivers() {
             limits.time_end = f64::from(k) * 0.1;
             while integrator.time() < limits.time_end {
                 integrator.step(&mut problem, limits).expect("steps");
-                sizes.push(integrator.step_size());
+                // Multistep methods begin with steps as small as this.
+                if k > 5 {
+                    sizes.push(integrator.step_size());
+                }
             }
             assert_eq!(integrator.time(), f64::from(k) * 0.1);
         }
-        let small = sizes.iter().skip(20).filter(|h| **h < 0.02).count();
+        let small = sizes.iter().filter(|h| **h < 0.02).count();
         assert_eq!(small, 0, "{solver:?} {sizes:?}");
     }
 }

@@ -3,7 +3,7 @@
 use saltus_solve::{
     Form, Integrator, IntegratorStatistics, Problem, SolveError, SolverName, StepLimits, Tolerances,
 };
-use saltus_testkit::stiff::{Heat, ROBERTSON, STIFF, StiffProblem};
+use saltus_testkit::stiff::{Heat, RING_MODULATOR, ROBERTSON, STIFF, StiffProblem};
 
 struct Stiff(StiffProblem);
 
@@ -39,29 +39,37 @@ fn run(
     (problem.error(integrator.state()), integrator.statistics())
 }
 
-/// Errors at the end in units of the tolerance. Every step keeps its own error below the tolerance, and what 400 to 2000 steps of a
-/// multistep method add up to is ten to a hundred of them. The ring modulator's oscillation carries the phase error of every
-/// period to the end: RADAU5 loses the same three digits there.
-const ALLOWED: [f64; 6] = [100.0, 100.0, 100.0, 100.0, 100.0, 1e4];
+/// The largest error at the end in units of the tolerance. A step keeps its own error below one tolerance, and the stiff problems forget
+/// most of what earlier steps did: few errors are alive at a time, and ten is what they may add up to.
+const ALLOWED: f64 = 10.0;
+/// The ring modulator forgets nothing: a perturbation of 1e-5 at eleven instants arrives at the end with 1.1 times its size on average
+/// (CVODE at 1e-10). All N steps count there, the bound is N tolerances, and of this the steps may use a hundredth because the signs of their
+/// errors follow the oscillation.
+const ALLOWED_PER_STEP: f64 = 0.01;
 
 #[test]
-fn end_values_are_those_published() {
-    for (solver, tolerance) in [
-        (SolverName::Radau, 1e-7),
-        (SolverName::Esdirk, 1e-7),
-        (SolverName::Bdf, 1e-7),
-    ] {
-        for (problem, allowed) in STIFF.into_iter().zip(ALLOWED) {
-            let allowed = match solver {
-                SolverName::Bdf => allowed,
-                _ => 0.1 * allowed,
+fn end_values_are_those_published_to_ten_times_the_tolerance() {
+    for solver in [SolverName::Radau, SolverName::Esdirk, SolverName::Bdf] {
+        for problem in STIFF {
+            let forgets = problem.name != RING_MODULATOR.name;
+            let tolerances: &[f64] = if forgets {
+                &[1e-5, 1e-6, 1e-7]
+            } else {
+                &[1e-7]
             };
-            let (error, statistics) = run(solver, problem, Tolerances::new(tolerance));
-            assert!(
-                error < allowed * tolerance,
-                "{solver:?} {} {tolerance:e}: {error:e} {statistics:?}",
-                problem.name
-            );
+            for &tolerance in tolerances {
+                let (error, statistics) = run(solver, problem, Tolerances::new(tolerance));
+                let allowed = if forgets {
+                    ALLOWED
+                } else {
+                    ALLOWED_PER_STEP * statistics.steps as f64
+                };
+                assert!(
+                    error < allowed * tolerance,
+                    "{solver:?} {} {tolerance:e}: {error:e} {statistics:?}",
+                    problem.name
+                );
+            }
         }
     }
 }
@@ -138,7 +146,7 @@ impl Problem for Mixed {
 
 #[test]
 fn a_matrix_before_the_derivatives_changes_neither_steps_nor_errors() {
-    for p in STIFF.into_iter().filter(|p| p.name != "ring modulator") {
+    for p in STIFF.into_iter().filter(|p| p.name != RING_MODULATOR.name) {
         for solver in [SolverName::Radau, SolverName::Esdirk] {
             let plain = run(solver, p, Tolerances::new(1e-6));
             let mixed = finish(solver, &mut Mixed(p), p.start, p.time_end, p.nominal);
@@ -235,34 +243,56 @@ impl Problem for Lines {
 #[test]
 fn the_heat_equation_is_solved_on_its_band() {
     let n = 1000;
+    let mut start = vec![0.0; n];
+    let mut end = vec![0.0; n];
+    Heat::new(n).exact(0.0, &mut start);
+    Heat::new(n).exact(0.1, &mut end);
     for solver in [SolverName::Bdf, SolverName::Radau] {
-        let mut evaluations = Vec::new();
         for exact in [true, false] {
-            let mut problem = Lines {
-                heat: Heat::new(n),
-                exact,
-            };
-            let mut x = vec![0.0; n];
-            problem.heat.exact(0.0, &mut x);
-            let integrator = finish(solver, &mut problem, &x, 0.1, &vec![1.0; n]);
-            problem.heat.exact(0.1, &mut x);
-            for (found, exact) in integrator.state().iter().zip(&x) {
+            let mut problem = lines(n, exact);
+            let integrator = finish(solver, &mut problem, &start, 0.1, &vec![1.0; n]);
+            for (found, exact) in integrator.state().iter().zip(&end) {
                 assert!((found - exact).abs() < 3e-6, "{solver:?}: {found} {exact}");
             }
             let statistics = integrator.statistics();
             assert!(statistics.steps < 120, "{solver:?} {statistics:?}");
             assert!(statistics.jacobians <= 5, "{solver:?} {statistics:?}");
-            evaluations.push(statistics.rhs_evaluations);
         }
-        assert!(evaluations[0] < evaluations[1], "{evaluations:?}");
+        // A matrix of three diagonals has three groups of columns that share no row.
+        let first = [true, false].map(|exact| first_step(solver, lines(n, exact), &start));
+        assert!(first[0] + 3 <= first[1], "{solver:?} {first:?}");
     }
+}
+
+fn lines(n: usize, exact: bool) -> Lines {
+    Lines {
+        heat: Heat::new(n),
+        exact,
+    }
+}
+
+/// Evaluations up to the end of the first step, with one Jacobian.
+fn first_step(solver: SolverName, mut problem: Lines, start: &[f64]) -> u64 {
+    let nominal = vec![1.0; start.len()];
+    let limits = StepLimits {
+        time_end: 0.1,
+        step_size_max: 0.1,
+    };
+    let mut integrator = Integrator::new(solver, Tolerances::new(1e-6), &nominal);
+    integrator
+        .begin(&mut problem, 0.0, start, limits)
+        .expect("starts");
+    integrator.step(&mut problem, limits).expect("steps");
+    let statistics = integrator.statistics();
+    assert_eq!(statistics.jacobians, 1, "{solver:?}");
+    statistics.rhs_evaluations
 }
 
 #[test]
 fn auto_costs_little_more_than_the_implicit_method_on_stiff_problems() {
     for problem in STIFF
         .into_iter()
-        .filter(|problem| problem.name != "ring modulator")
+        .filter(|problem| problem.name != RING_MODULATOR.name)
     {
         let tolerances = Tolerances::new(1e-6);
         let (_, radau) = run(SolverName::Radau, problem, tolerances);
