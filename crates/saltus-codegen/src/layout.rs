@@ -153,7 +153,14 @@ pub(crate) fn model_info(
     let declared: Vec<Site> = flat
         .variables
         .iter()
-        .map(|(_, v)| sites.add(v.span, v.name.as_str().to_string()))
+        .map(|(_, v)| {
+            // What stands for a relation is called by it.
+            let text = match v.description.as_str() {
+                text if is_internal(v.name.as_str()) && !text.is_empty() => text,
+                _ => v.name.as_str(),
+            };
+            sites.add(v.span, text.to_string())
+        })
         .collect();
     let mut slots = Vec::with_capacity(layout.n_slots);
     for representative in &layout.representative {
@@ -165,6 +172,7 @@ pub(crate) fn model_info(
                 max: f64::INFINITY,
                 nominal: 1.0,
                 site: sites.add(flat.span, "time".into()),
+                equation: None,
             },
             Some(var) => SlotInfo {
                 name: flat.variables[*var].name.as_str().to_string(),
@@ -173,6 +181,7 @@ pub(crate) fn model_info(
                 max: f64::INFINITY,
                 nominal: 1.0,
                 site: declared[var.index()],
+                equation: None,
             },
         });
     }

@@ -9,6 +9,7 @@ mod calls;
 mod code;
 mod delay;
 mod depend;
+mod eliminate;
 mod evaluate;
 mod layout;
 mod lower;

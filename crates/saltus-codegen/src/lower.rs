@@ -180,6 +180,11 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    pub(crate) fn out_constant(&mut self, value: f64, index: u32) {
+        let src = self.constant(value);
+        self.emit(Op::Out { src, index });
+    }
+
     /// Runs `body` only where `guard` holds.
     pub(crate) fn guarded(
         &mut self,
@@ -251,7 +256,7 @@ impl<'a> Lower<'a> {
         &self.flat.ir
     }
 
-    fn alloc(&mut self) -> Reg {
+    pub(crate) fn alloc(&mut self) -> Reg {
         self.alloc_many(1)
     }
 
@@ -261,18 +266,18 @@ impl<'a> Lower<'a> {
         reg
     }
 
-    fn emit(&mut self, op: Op) {
+    pub(crate) fn emit(&mut self, op: Op) {
         self.tape.ops.push(op);
         self.tape.sites.push(self.site);
     }
 
-    fn jump(&mut self, op: Op) -> usize {
+    pub(crate) fn jump(&mut self, op: Op) -> usize {
         self.emit(op);
         self.tape.ops.len() - 1
     }
 
     /// Lets the jump at `from` land here.
-    fn land(&mut self, from: usize) {
+    pub(crate) fn land(&mut self, from: usize) {
         let here = self.tape.ops.len() as u32;
         match &mut self.tape.ops[from] {
             Op::Jump { to } | Op::JumpIf { to, .. } | Op::JumpIfNot { to, .. } => *to = here,
@@ -332,7 +337,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn store(&mut self, var: VarId, src: Reg) {
+    pub(crate) fn store(&mut self, var: VarId, src: Reg) {
         let (slot, sign) = self.layout.place(var);
         let src = self.signed(src, sign);
         self.forget_if_read(slot.0);
@@ -394,7 +399,7 @@ impl<'a> Lower<'a> {
         self.signed(reg, sign)
     }
 
-    fn constant(&mut self, value: f64) -> Reg {
+    pub(crate) fn constant(&mut self, value: f64) -> Reg {
         let dst = self.alloc();
         self.emit(Op::Const { dst, value });
         dst

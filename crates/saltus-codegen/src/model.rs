@@ -655,6 +655,15 @@ impl System for CompiledSystem {
         self.program.observes_steps
     }
 
+    fn solve_directly(&self, block: BlockId, values: &mut Values) -> Result<bool, Fault> {
+        let Some(code) = &self.program.blocks[block.0 as usize].direct else {
+            return Ok(false);
+        };
+        let mut solved = [0.0];
+        self.execute(code, values, &mut solved)?;
+        Ok(solved[0] == 1.0)
+    }
+
     fn update_discrete(&self, block: BlockId, values: &mut Values) -> Status {
         self.execute(
             &self.program.blocks[block.0 as usize].discrete,

@@ -17,7 +17,7 @@ use saltus_model::{
     Section, Site, Slot, StateSlots, colour_columns,
 };
 use saltus_structure::{
-    Action, Assignment, Block, Role, StateSet, Step, StructuredSystem, TimeEvent,
+    Action, Assignment, Block, Direct, Role, StateSet, Step, StructuredSystem, TimeEvent,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
 
@@ -85,6 +85,9 @@ pub(crate) struct BlockCode {
     pub(crate) n_directions: usize,
     pub(crate) residual: Code,
     pub(crate) discrete: Code,
+    pub(crate) discrete_sites: Vec<Site>,
+    /// Solves the block; its result is 1, or 0 where it does not (see [`crate::eliminate`]).
+    pub(crate) direct: Option<Code>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -167,8 +170,8 @@ pub(crate) fn build(
         errors: Vec::new(),
     };
     let mut info = model_info(&system, &layout, &mut b.sites);
-    let parameters = b.assignments(&system.parameters, true);
-    let starts = b.assignments(&system.starts, true);
+    let parameters = b.overridable(&system.parameters);
+    let starts = b.overridable(&system.starts);
     let mut has_start = vec![false; layout.n_slots];
     for a in &system.starts {
         has_start[layout.slot(a.var).index()] = true;
@@ -197,6 +200,7 @@ pub(crate) fn build(
         system.event.len(),
     );
 
+    b.equations(&event_blocks, &event_sites, &mut info);
     let (crossings, crossing_tape, affine_tape) = b.crossings();
     let (time_events, time_tape) = b.time_events();
     let delay_tape = b.delays();
@@ -213,7 +217,7 @@ pub(crate) fn build(
             _ => None,
         })
         .collect();
-    let flag_tape = b.assignments(&flag_steps, false);
+    let flag_tape = b.assignments(&flag_steps);
     let flag_followers = flag_steps.iter().map(|a| layout.slot(a.var)).collect();
     let pattern = depend::state_pattern(&system, &layout);
     let mut feeds = vec![false; layout.n_slots];
@@ -391,17 +395,21 @@ impl<'a> Builder<'a> {
     }
 
     /// A list of assignments as one tape.
-    fn assignments(&mut self, list: &[Assignment], overridable: bool) -> Tape {
+    fn assignments(&mut self, list: &[Assignment]) -> Tape {
         let mut lower = self.lower(Site(0));
+        let sites = self.assignment_sites(list);
+        self.assign_all(&mut lower, list, &sites);
+        lower.finish()
+    }
+
+    /// The same, for values that may be given from outside instead.
+    fn overridable(&mut self, list: &[Assignment]) -> Tape {
+        let mut lower = self.lower(Site(0));
+        let flat = self.flat();
         for a in list {
-            lower.set_site(self.sites.equation(self.flat(), a.var, a.value, a.origin));
-            let result = if overridable {
-                lower.assign_overridable(a.var, a.value)
-            } else {
-                lower.assign(a.var, a.value)
-            };
-            let (flat, a) = (self.flat(), *a);
-            self.check(a.origin, || equation_text(flat, &a), result);
+            lower.set_site(self.sites.equation(flat, a.var, a.value, a.origin));
+            let result = lower.assign_overridable(a.var, a.value);
+            self.check(a.origin, || equation_text(flat, a), result);
         }
         lower.finish()
     }
@@ -438,6 +446,32 @@ impl<'a> Builder<'a> {
             }
         }
         (lower.finish(), places)
+    }
+
+    /// Tells which equation determines what at events.
+    fn equations(&self, blocks: &[Option<BlockId>], sites: &[Site], info: &mut ModelInfo) {
+        let mut set = |slot: Slot, site: Site| info.slots[slot.index()].equation = Some(site);
+        for ((step, block), site) in self.system.event.iter().zip(blocks).zip(sites) {
+            match (step, block) {
+                (Step::Assign { assignment, .. }, _) => {
+                    set(self.layout.slot(assignment.var), *site);
+                }
+                (Step::Block(_), Some(id)) => {
+                    let BlockCode {
+                        info,
+                        discrete_sites,
+                        ..
+                    } = &self.blocks[id.0 as usize];
+                    let equations = info.residual_sites.iter().chain(&info.inner_sites);
+                    let determined = info.determines.iter().zip(equations);
+                    let discrete = info.discrete.iter().zip(discrete_sites);
+                    determined
+                        .chain(discrete)
+                        .for_each(|(slot, site)| set(*slot, *site));
+                }
+                (Step::Block(_), None) | (Step::Action { .. }, _) => {}
+            }
+        }
     }
 
     fn step_sites(&mut self, steps: &[Step]) -> Vec<Site> {
@@ -485,12 +519,8 @@ impl<'a> Builder<'a> {
         let (pattern, directions, n_directions) = self.directions(block);
         let seeded = unknowns.iter().copied().zip(directions.iter().copied());
         let mut lower = self.lower(Site(0)).with_unknowns(seeded);
-        for a in &block.inner {
-            lower.set_site(self.sites.equation(self.flat(), a.var, a.value, a.origin));
-            let result = lower.assign(a.var, a.value);
-            let (flat, a) = (self.flat(), *a);
-            self.check(a.origin, || equation_text(flat, &a), result);
-        }
+        let inner_sites = self.assignment_sites(&block.inner);
+        self.assign_all(&mut lower, &block.inner, &inner_sites);
         let mut residual_sites = Vec::new();
         for (i, (expr, origin)) in block.residuals.iter().enumerate() {
             let flat = self.flat();
@@ -503,20 +533,82 @@ impl<'a> Builder<'a> {
             self.check(*origin, || expr_text(flat, *expr), result);
         }
         let residual = lower.finish();
-        let discrete_tape = self.assignments(&block.discrete, false);
+        let discrete_sites = self.assignment_sites(&block.discrete);
+        let mut discrete_lower = self.lower(Site(0));
+        self.assign_all(&mut discrete_lower, &block.discrete, &discrete_sites);
+        let discrete_tape = discrete_lower.finish();
+        let info = BlockInfo {
+            unknowns,
+            determines,
+            discrete,
+            linear: block.linear,
+            residual_sites,
+            inner_sites,
+            pattern,
+        };
+        let direct = (block.direct.as_ref()).map(|d| self.direct(block, d, &info));
         BlockCode {
-            info: BlockInfo {
-                unknowns,
-                determines,
-                discrete,
-                linear: block.linear,
-                residual_sites,
-                pattern,
-            },
+            info,
             directions,
             n_directions,
             residual: residual.into(),
             discrete: discrete_tape.into(),
+            discrete_sites,
+            direct: direct.map(Code::from),
+        }
+    }
+
+    /// Code that solves a block by its replacement equations.
+    fn direct(&mut self, block: &Block, direct: &Direct, info: &BlockInfo) -> Tape {
+        let sites = &info.residual_sites;
+        let mut lower = self.lower(sites[0]);
+        let (before, after) = block.inner.split_at(direct.n_before);
+        let (sites_before, sites_after) = info.inner_sites.split_at(direct.n_before);
+        self.assign_all(&mut lower, before, sites_before);
+        lower.set_site(sites[0]);
+        lower.out_constant(0.0, 0);
+        let (flat, (residual, origin)) = (self.flat(), block.residuals[0]);
+        match lower.solve_linear(&direct.matrix, &direct.rhs) {
+            Ok((solution, exits)) => {
+                for ((&var, &src), &site) in block.unknowns.iter().zip(&solution).zip(sites) {
+                    lower.set_site(site);
+                    lower.store(var, src);
+                }
+                self.assign_all(&mut lower, after, sites_after);
+                lower.out_constant(1.0, 0);
+                exits.into_iter().for_each(|exit| lower.land(exit));
+            }
+            failed => self.check(origin, || expr_text(flat, residual), failed),
+        }
+        lower.finish()
+    }
+
+    /// A block whose only unknown a division gives, in line.
+    fn divide(&mut self, block: &Block, direct: &Direct, id: BlockId, lower: &mut Lower<'a>) {
+        let info = &self.blocks[id.0 as usize].info;
+        let (site, sites) = (info.residual_sites[0], info.inner_sites.clone());
+        let (before, after) = block.inner.split_at(direct.n_before);
+        self.assign_all(lower, before, &sites[..direct.n_before]);
+        lower.set_site(site);
+        let result = lower.divide(block.unknowns[0], direct.rhs[0], direct.matrix[0]);
+        let (flat, (residual, origin)) = (self.flat(), block.residuals[0]);
+        self.check(origin, || expr_text(flat, residual), result);
+        self.assign_all(lower, after, &sites[direct.n_before..]);
+    }
+
+    fn assignment_sites(&mut self, list: &[Assignment]) -> Vec<Site> {
+        let flat = self.flat();
+        (list.iter())
+            .map(|a| self.sites.equation(flat, a.var, a.value, a.origin))
+            .collect()
+    }
+
+    fn assign_all(&mut self, lower: &mut Lower<'a>, list: &[Assignment], sites: &[Site]) {
+        let flat = self.flat();
+        for (a, &site) in list.iter().zip(sites) {
+            lower.set_site(site);
+            let result = lower.assign(a.var, a.value);
+            self.check(a.origin, || equation_text(flat, a), result);
         }
     }
 
@@ -563,17 +655,16 @@ impl<'a> Builder<'a> {
                     let (flat, a) = (self.flat(), *a);
                     self.check(a.origin, || equation_text(flat, &a), result);
                 }
-                Step::Block(Block {
-                    unknowns,
-                    solution: Some(value),
-                    residuals,
-                    ..
-                }) if !at_event => {
-                    let site = blocks[i].map(|id| &self.blocks[id.0 as usize].info);
-                    lower.set_site(site.map_or(Site(0), |info| info.residual_sites[0]));
-                    let result = lower.assign(unknowns[0], *value);
-                    let flat = self.flat();
-                    self.check(residuals[0].1, || expr_text(flat, *value), result);
+                Step::Block(
+                    block @ Block {
+                        direct: Some(direct @ Direct { divides: true, .. }),
+                        discrete,
+                        ..
+                    },
+                ) if !at_event || discrete.is_empty() => {
+                    if let Some(id) = blocks[i] {
+                        self.divide(block, direct, id, &mut lower);
+                    }
                 }
                 Step::Block(block) => {
                     self.flush(&mut lower, &mut sections);

@@ -91,7 +91,11 @@ pub(crate) struct Choice {
     magnitude: Vec<f64>,
     /// Work space: the Jacobian, column-major with as many rows as columns.
     pub(crate) jacobian: Vec<f64>,
-    work: Vec<f64>,
+    /// Work space: the constraints in terms of the candidates, m × n.
+    reduced: Vec<f64>,
+    /// Work space: dummies' columns eliminated, then how they move with the states.
+    eliminated: Vec<f64>,
+    before: Vec<usize>,
 }
 
 impl Choice {
@@ -101,7 +105,9 @@ impl Choice {
             order: (0..n).collect(),
             magnitude: vec![0.0; n],
             jacobian: vec![0.0; set.n_columns() * set.n_columns()],
-            work: Vec::new(),
+            reduced: Vec::with_capacity(set.n_constraints * n),
+            eliminated: Vec::with_capacity(set.n_constraints * n),
+            before: Vec::with_capacity(n),
         }
     }
 
@@ -121,9 +127,10 @@ impl Choice {
     pub(crate) fn improve(&mut self, set: &SetCode) -> bool {
         let n = set.n();
         let m = set.n_constraints;
-        let Some(mut g) = reduced(&mut self.jacobian, set.n_between, m, n) else {
+        let g = &mut self.reduced;
+        if !reduce(&mut self.jacobian, set.n_between, m, n, g) {
             return false;
-        };
+        }
         // What has been zero so far, or round-off, says nothing about its magnitude.
         let largest = self.magnitude.iter().fold(0.0f64, |a, b| a.max(*b));
         let scale = |j: usize| match self.magnitude[j] {
@@ -133,22 +140,22 @@ impl Choice {
         for (j, column) in g.chunks_mut(m).enumerate() {
             column.iter_mut().for_each(|x| *x *= scale(j));
         }
-        let before = self.order.clone();
+        self.before.clone_from(&self.order);
         let mut bound = EXCHANGE_ABOVE;
         // Each exchange multiplies the determinant by more than `EXCHANGED_TO`; the bound is for round-off.
         for _ in 0..4 * n * n {
-            if !solve(&g, m, &self.order, set.n_states, &mut self.work) {
-                if let Some(order) = largest_pivots(&g, m, n) {
+            let Some(moves) = solve(g, m, &self.order, set.n_states, &mut self.eliminated) else {
+                if let Some(order) = largest_pivots(g, m, n) {
                     self.order = order;
                     bound = EXCHANGED_TO;
-                    if solve(&g, m, &self.order, set.n_states, &mut self.work) {
+                    if solve(g, m, &self.order, set.n_states, &mut self.eliminated).is_some() {
                         continue;
                     }
                 }
-                self.order = before;
+                self.order.clone_from(&self.before);
                 return false;
-            }
-            let largest = self.work.iter().enumerate();
+            };
+            let largest = moves.iter().enumerate();
             let largest = largest.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
             match largest {
                 Some((k, t)) if t.abs() > bound => {
@@ -159,11 +166,11 @@ impl Choice {
                 Some(_) | None => break,
             }
         }
-        if self.order == before {
+        if self.order == self.before {
             return false;
         }
-        keep_places(&before, &mut self.order, set.n_states);
-        self.order != before
+        keep_places(&self.before, &mut self.order, set.n_states);
+        self.order != self.before
     }
 }
 
@@ -180,15 +187,18 @@ fn keep_places(before: &[usize], order: &mut [usize], n_states: usize) {
 }
 
 /// The Jacobian of the constraints with respect to the candidates alone: the variables between are eliminated by their links. Column-major
-/// m × n; `None` if the links are singular. `a` is column-major with q + n rows, of which q + m are used.
-fn reduced(a: &mut [f64], q: usize, m: usize, n: usize) -> Option<Vec<f64>> {
+/// m × n, in `g`; false if the links are singular. `a` is column-major with q + n rows, of which q + m are used.
+fn reduce(a: &mut [f64], q: usize, m: usize, n: usize, g: &mut Vec<f64>) -> bool {
     let stride = q + n;
     let at = |r: usize, c: usize| c * stride + r;
     for k in 0..q {
-        let pivot = (k..q).max_by(|&x, &y| a[at(x, k)].abs().total_cmp(&a[at(y, k)].abs()))?;
+        let by_size = |&x: &usize, &y: &usize| a[at(x, k)].abs().total_cmp(&a[at(y, k)].abs());
+        let Some(pivot) = (k..q).max_by(by_size) else {
+            return false;
+        };
         let value = a[at(pivot, k)];
         if value == 0.0 || !value.is_finite() {
-            return None;
+            return false;
         }
         for c in 0..q + n {
             a.swap(at(k, c), at(pivot, c));
@@ -202,18 +212,24 @@ fn reduced(a: &mut [f64], q: usize, m: usize, n: usize) -> Option<Vec<f64>> {
             }
         }
     }
-    let mut g = Vec::with_capacity(m * n);
+    g.clear();
     for c in q..q + n {
         g.extend((q..q + m).map(|r| a[at(r, c)]));
     }
-    g.iter().all(|x| x.is_finite()).then_some(g)
+    g.iter().all(|x| x.is_finite())
 }
 
-/// `t` = G_D⁻¹ G_S, column-major, a column per state. False if G_D is singular.
-fn solve(g: &[f64], m: usize, order: &[usize], n_states: usize, t: &mut Vec<f64>) -> bool {
+/// G_D⁻¹ G_S, column-major, a column per state; `None` if G_D is singular. `a` is work space.
+fn solve<'a>(
+    g: &[f64],
+    m: usize,
+    order: &[usize],
+    n_states: usize,
+    a: &'a mut Vec<f64>,
+) -> Option<&'a [f64]> {
     let n = order.len();
     // Columns: dummies, then states.
-    let mut a: Vec<f64> = Vec::with_capacity(m * n);
+    a.clear();
     for &j in order[n_states..].iter().chain(&order[..n_states]) {
         a.extend_from_slice(&g[j * m..(j + 1) * m]);
     }
@@ -221,12 +237,10 @@ fn solve(g: &[f64], m: usize, order: &[usize], n_states: usize, t: &mut Vec<f64>
     let size = a.iter().fold(0.0f64, |s, x| s.max(x.abs()));
     for k in 0..m {
         let by_size = |&x: &usize, &y: &usize| a[at(x, k)].abs().total_cmp(&a[at(y, k)].abs());
-        let Some(pivot) = (k..m).max_by(by_size) else {
-            return false;
-        };
+        let pivot = (k..m).max_by(by_size)?;
         let value = a[at(pivot, k)];
         if value.abs() <= PIVOT_MIN_REL * size {
-            return false;
+            return None;
         }
         for c in 0..n {
             a.swap(at(k, c), at(pivot, c));
@@ -243,9 +257,7 @@ fn solve(g: &[f64], m: usize, order: &[usize], n_states: usize, t: &mut Vec<f64>
             }
         }
     }
-    t.clear();
-    t.extend_from_slice(&a[m * m..]);
-    true
+    Some(&a[m * m..])
 }
 
 /// An order whose last m columns are regular, by elimination with complete pivoting; `None` if there is none.

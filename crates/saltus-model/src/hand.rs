@@ -133,6 +133,7 @@ impl Layout {
             max: f64::INFINITY,
             nominal: 1.0,
             site,
+            equation: None,
         });
         // Results have time without being told.
         if role != SlotRole::Time {

@@ -47,7 +47,10 @@ pub struct SlotInfo {
     pub min: f64,
     pub max: f64,
     pub nominal: f64,
+    /// Where it is declared.
     pub site: Site,
+    /// The equation that determines it at events.
+    pub equation: Option<Site>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -420,6 +420,7 @@ where
                 discrete: Vec::new(),
                 linear: false,
                 residual_sites,
+                inner_sites: Vec::new(),
                 pattern: None,
             }));
             layout.schedule(ScheduleKind::Derivatives, &[solve]);

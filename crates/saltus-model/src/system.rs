@@ -142,6 +142,8 @@ pub struct BlockInfo {
     pub linear: bool,
     /// The place of each residual equation.
     pub residual_sites: Vec<Site>,
+    /// The places of the equations behind the inner assignments, for messages.
+    pub inner_sites: Vec<Site>,
     /// For each unknown the residuals it may influence, ascending; `None`: all. Worth giving for blocks of more than some dozens
     /// of unknowns: time and memory then grow with the entries, not with n².
     pub pattern: Option<Vec<Vec<u32>>>,
@@ -195,6 +197,12 @@ pub trait System {
         values: &mut Values,
         jacobian: &mut [f64],
     ) -> Result<bool, Fault>;
+
+    /// Solves a linear block by formulas of its own, leaving in `values` what [`System::residual`] leaves at the solution. `Ok(false)`: it
+    /// has none, or they fail at this point, and the caller must solve it.
+    fn solve_directly(&self, _block: BlockId, _values: &mut Values) -> Result<bool, Fault> {
+        Ok(false)
+    }
 
     /// Recomputes the discrete unknowns and relations of a mixed block from its current Real unknowns.
     fn update_discrete(&self, block: BlockId, values: &mut Values) -> Status;

@@ -63,6 +63,8 @@ pub struct NewtonFailure {
     pub unknowns: Vec<(Slot, f64)>,
     /// Residuals at the last iterate with the place of their equation.
     pub residuals: Vec<(Site, f64)>,
+    /// Places of the other equations of the block.
+    pub inner: Vec<Site>,
 }
 
 /// A linear block without a solution (or one that round-off does not allow to find).
@@ -73,6 +75,8 @@ pub struct LinearFailure {
     pub rank: usize,
     pub unknowns: Vec<(Slot, f64)>,
     pub residuals: Vec<(Site, f64)>,
+    /// Places of the other equations of the block.
+    pub inner: Vec<Site>,
 }
 
 /// A mixed block for which no consistent set of discrete values was found.

@@ -195,6 +195,9 @@ impl<S: System> BlockSolve<'_, S> {
             self.system.residual(self.block, self.values, &mut [])?;
             return Ok(Solved::Regular);
         }
+        if self.info.linear && self.system.solve_directly(self.block, self.values)? {
+            return Ok(Solved::Regular);
+        }
         for (u, slot) in self.work.u.iter_mut().zip(&self.info.unknowns) {
             *u = self.values.get(*slot);
         }
@@ -281,6 +284,7 @@ impl<S: System> BlockSolve<'_, S> {
             rank,
             unknowns: self.unknowns_now(),
             residuals: self.residuals_now(),
+            inner: self.info.inner_sites.clone(),
         }))
     }
 
@@ -465,6 +469,7 @@ impl<S: System> BlockSolve<'_, S> {
             iterations,
             unknowns: self.unknowns_now(),
             residuals: self.residuals_now(),
+            inner: self.info.inner_sites.clone(),
         }))
     }
 

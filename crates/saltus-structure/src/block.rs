@@ -2,14 +2,21 @@
 
 use crate::numeric::known_nonzero;
 use crate::sort::{solve_discrete, solve_linear, solve_real};
-use crate::system::{Assignment, Block};
+use crate::system::{Assignment, Block, Direct};
 use crate::work::{Eq, Kind, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_graph::{TearProblem, strongly_connected_components, tear};
+use saltus_ir::flat::Origin;
+use saltus_ir::linear::LinearForm;
 use saltus_ir::{BinaryOp, Builtin, Expr, ExprId, Ir, UnaryOp, VarId};
 
 /// In longer equations only plain terms are taken for solvable.
 const EXAMINED_MAX: usize = 50;
+
+/// Linear blocks of at most this many unknowns get replacement equations.
+const DIRECT_MAX: usize = 3;
+/// Unless their equations have more nodes than this: then solving for the unknowns takes little of the time.
+const DIRECT_NODES_MAX: usize = 600;
 
 /// An equation of a block with the variable it was matched with.
 pub(crate) struct BlockEquation {
@@ -108,12 +115,10 @@ pub(crate) fn build_block(
     let linear = residuals
         .iter()
         .all(|r| degree(&work.flat.ir, r.0, &degrees, 0) <= 1);
-    let solution = match (unknowns.as_slice(), residual_rows.as_slice()) {
-        (&[unknown], &[row]) if linear && inner.is_empty() => {
-            let (lhs, rhs) = sides[row as usize];
-            solve_real(work, lhs, rhs, unknown, false)
-        }
-        _ => None,
+    let direct = if linear {
+        replacement(work, &unknowns, &mut inner, &residuals)
+    } else {
+        None
     };
     Ok(Block {
         unknowns,
@@ -121,7 +126,69 @@ pub(crate) fn build_block(
         residuals,
         discrete,
         linear,
-        solution,
+        direct,
+    })
+}
+
+/// Replacement equations of a linear block; inner assignments that do not depend on the unknowns come to the front.
+fn replacement(
+    work: &mut Work,
+    unknowns: &[VarId],
+    inner: &mut Vec<Assignment>,
+    residuals: &[(ExprId, Origin)],
+) -> Option<Direct> {
+    let mut roots: Vec<ExprId> = inner.iter().map(|a| a.value).collect();
+    roots.extend(residuals.iter().map(|r| r.0));
+    if unknowns.len() > DIRECT_MAX || work.flat.ir.reachable(&roots).len() > DIRECT_NODES_MAX {
+        return None;
+    }
+    match unknowns.len() {
+        1 => replacement_of::<2>(work, unknowns, inner, residuals),
+        2 => replacement_of::<3>(work, unknowns, inner, residuals),
+        3 => replacement_of::<4>(work, unknowns, inner, residuals),
+        _ => None,
+    }
+}
+
+/// `N` is one more than the number of unknowns.
+fn replacement_of<const N: usize>(
+    work: &mut Work,
+    unknowns: &[VarId],
+    inner: &mut Vec<Assignment>,
+    residuals: &[(ExprId, Origin)],
+) -> Option<Direct> {
+    let ir = &mut work.flat.ir;
+    let (zero, one) = (ir.real(0.0), ir.real(1.0));
+    let mut forms: FxHashMap<VarId, LinearForm<N>> = FxHashMap::default();
+    for (k, &v) in unknowns.iter().enumerate() {
+        let mut form = [zero; N];
+        form[k] = one;
+        forms.insert(v, form);
+    }
+    for a in inner.iter() {
+        if let Some(form) = ir.linear_form(a.value, |v| forms.get(&v).copied())? {
+            forms.insert(a.var, form);
+        }
+    }
+    let (mut matrix, mut rhs) = (Vec::new(), Vec::new());
+    for (residual, _) in residuals {
+        let form = ir.linear_form(*residual, |v| forms.get(&v).copied())??;
+        matrix.extend_from_slice(&form[..N - 1]);
+        rhs.push(ir.neg(form[N - 1]));
+    }
+    let (before, after): (Vec<Assignment>, Vec<Assignment>) =
+        (inner.iter()).partition(|a| !forms.contains_key(&a.var));
+    let n_before = before.len();
+    *inner = before.into_iter().chain(after).collect();
+    let divides = match matrix[..] {
+        [coefficient] => known_nonzero(work, coefficient),
+        _ => false,
+    };
+    Some(Direct {
+        matrix,
+        rhs,
+        n_before,
+        divides,
     })
 }
 

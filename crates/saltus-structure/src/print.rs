@@ -1,7 +1,8 @@
 //! Text of a structured system, for `saltus show --stage structure` and for tests.
 
-use crate::system::{Action, Assignment, Role, Step, StructuredSystem, TimeEvent};
-use saltus_ir::{ExprId, VarId};
+use crate::system::{Action, Assignment, Block, Direct, Role, Step, StructuredSystem, TimeEvent};
+use rustc_hash::FxHashMap;
+use saltus_ir::{BinaryOp, Expr, ExprId, Ir, VarId};
 use saltus_syntax::Span;
 use std::fmt::Write;
 
@@ -81,6 +82,20 @@ pub fn print_structure_at(system: &StructuredSystem, place: &dyn Fn(Span) -> Str
             .collect::<Vec<_>>(),
     );
     out
+}
+
+/// Replacement equations with more nodes, written out, are not printed.
+const DIRECT_PRINTED_MAX: usize = 80;
+
+/// Nodes of an expression written out without sharing.
+fn tree_size(ir: &Ir, e: ExprId) -> usize {
+    let mut sizes: FxHashMap<ExprId, usize> = FxHashMap::default();
+    for id in ir.reachable(&[e]) {
+        let mut size = 1usize;
+        ir.for_each_child(id, |child| size = size.saturating_add(sizes[&child]));
+        sizes.insert(id, size);
+    }
+    sizes[&e]
 }
 
 struct Printer<'a> {
@@ -196,6 +211,9 @@ impl Printer<'_> {
                         .iter()
                         .map(|a| format!("    discrete {}", self.assignment(a))),
                 );
+                if let Some(direct) = &block.direct {
+                    lines.extend(self.direct(block, direct));
+                }
                 lines
             }
             Step::Action { guard, action, .. } => {
@@ -213,6 +231,32 @@ impl Printer<'_> {
                 vec![format!("{mark}{guard}{action}")]
             }
         }
+    }
+
+    /// The replacement equations, if they are short.
+    fn direct(&self, block: &Block, direct: &Direct) -> Vec<String> {
+        let ir = &self.system.flat.ir;
+        let entries = direct.matrix.iter().chain(&direct.rhs);
+        let size = entries.fold(0usize, |sum, &e| sum.saturating_add(tree_size(ir, e)));
+        if size > DIRECT_PRINTED_MAX {
+            return Vec::new();
+        }
+        let factor = |e: ExprId| match ir.expr(e) {
+            Expr::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Div, ..)
+            | Expr::Unary(..)
+            | Expr::If(..) => format!("({})", self.text(e)),
+            _ => self.text(e),
+        };
+        let n = block.unknowns.len();
+        (direct.matrix.chunks_exact(n).zip(&direct.rhs))
+            .map(|(row, &rhs)| {
+                let terms: Vec<String> = (row.iter().zip(&block.unknowns))
+                    .filter(|&(&e, _)| !ir.is_zero(e))
+                    .map(|(&e, &v)| format!("{}*{}", factor(e), self.name(v)))
+                    .collect();
+                format!("    so {} = {}", terms.join(" + "), self.text(rhs))
+            })
+            .collect()
     }
 
     fn crossings(&self) -> Vec<String> {

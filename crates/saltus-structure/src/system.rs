@@ -91,9 +91,21 @@ pub struct Block {
     pub discrete: Vec<Assignment>,
     /// The residuals are linear in the unknowns (after `inner`), whatever the discrete values.
     pub linear: bool,
-    /// The only unknown in terms of known quantities and the discrete part, where it can be written down without a division by zero in any
-    /// branch: between events there is then nothing to solve.
-    pub solution: Option<ExprId>,
+    /// The replacement equations of few unknowns of a linear block.
+    pub direct: Option<Direct>,
+}
+
+/// The residuals of a linear block, written out in its unknowns by substitution of the inner assignments: `matrix·unknowns = rhs`.
+/// The entries depend on known quantities, on the discrete part, and on the first `n_before` inner variables, which do not
+/// depend on the unknowns.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Direct {
+    /// n × n, row by row.
+    pub matrix: Vec<ExprId>,
+    pub rhs: Vec<ExprId>,
+    pub n_before: usize,
+    /// There is one unknown, and its coefficient is not zero in any branch: a plain division solves the block.
+    pub divides: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -85,6 +85,7 @@ pub fn ideal_rectifier() -> impl Model {
         discrete,
         linear: true,
         residual_sites: vec![site],
+        inner_sites: Vec::new(),
         pattern: None,
     };
     layout.block(info(Vec::new()));
@@ -161,6 +162,7 @@ pub fn complementarity(matrix: &[&[f64]], q: &[f64]) -> impl Model {
         discrete: open.clone(),
         linear: true,
         residual_sites: sites,
+        inner_sites: Vec::new(),
         pattern: None,
     });
     for kind in [ScheduleKind::Event, ScheduleKind::Initial] {
@@ -214,6 +216,7 @@ pub fn nonlinear_block() -> impl Model {
         discrete: Vec::new(),
         linear: false,
         residual_sites: sites,
+        inner_sites: Vec::new(),
         pattern: None,
     });
     let sections = [Section::Nonlinear(BlockId(0)), Section::Explicit(BEFORE)];
@@ -267,6 +270,7 @@ where
         discrete: Vec::new(),
         linear: false,
         residual_sites: vec![site],
+        inner_sites: Vec::new(),
         pattern: None,
     });
     for kind in [
@@ -320,6 +324,7 @@ pub fn linear_system(rows: &[&[f64]], b: &[f64]) -> impl Model {
         discrete: Vec::new(),
         linear: true,
         residual_sites: sites,
+        inner_sites: Vec::new(),
         pattern: None,
     });
     for kind in [
@@ -455,6 +460,7 @@ pub fn bratu(n: usize, exact: bool) -> impl Model {
         discrete: Vec::new(),
         linear: false,
         residual_sites: sites,
+        inner_sites: Vec::new(),
         pattern: Some(pattern),
     });
     let sections = [Section::Nonlinear(BlockId(0)), Section::Explicit(BEFORE)];

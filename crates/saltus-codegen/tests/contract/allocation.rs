@@ -4,7 +4,7 @@ use crate::builder::{Builder, Run, origin};
 use saltus_codegen::Execution;
 use saltus_ir::{BinaryOp, Builtin};
 use saltus_model::{BlockId, Instance, ScheduleKind, Section, System, Values};
-use saltus_structure::{Block, Crossing, CrossingClass, Role, Step};
+use saltus_structure::{Block, Crossing, CrossingClass, Role, StateSet, Step};
 use std::alloc::{GlobalAlloc, Layout, System as Heap};
 use std::cell::Cell;
 
@@ -70,7 +70,7 @@ fn system(n: usize) -> Run {
         residuals,
         discrete: Vec::new(),
         linear: false,
-        solution: None,
+        direct: None,
     }));
     b.compile()
 }
@@ -105,5 +105,59 @@ fn evaluations_allocate_nothing() {
             }
             assert_eq!(COUNT.get() - before, 0, "{n} unknowns, {execution:?}");
         }
+    }
+}
+
+/// x² + y² = 1, one of the two a state.
+fn with_state_set() -> Run {
+    let mut b = Builder::new();
+    let candidates = ["x", "y"]
+        .map(|name| b.real(name, Role::Algebraic))
+        .to_vec();
+    let (state, _) = b.state("held", 0.6);
+    let held = vec![state, b.real("other", Role::Algebraic)];
+    let selectors = (0..4)
+        .map(|k| b.real(&format!("selector{k}"), Role::Discrete))
+        .collect();
+    let squares: Vec<_> = (candidates.iter())
+        .map(|&v| {
+            let e = b.get(v);
+            b.binary(BinaryOp::Mul, e, e)
+        })
+        .collect();
+    let sum = b.binary(BinaryOp::Add, squares[0], squares[1]);
+    let one = b.number(1.0);
+    let constraint = b.binary(BinaryOp::Sub, sum, one);
+    b.system.state_sets.push(StateSet {
+        number: 1,
+        n_states: 1,
+        selectors,
+        levels: vec![(candidates, held)],
+        constraints: vec![(constraint, origin())],
+        between: Vec::new(),
+    });
+    b.compile()
+}
+
+#[test]
+fn a_choice_of_states_that_stays_allocates_nothing() {
+    for execution in [Execution::Interpreted, Execution::Native] {
+        let mut run = Run::new(with_state_set().model.with_execution(execution), &[]);
+        let (x, y) = (run.slot("x"), run.slot("y"));
+        let mut values = run.values.clone();
+        let mut choose = |angle: f64| {
+            values.set(x, angle.sin());
+            values.set(y, angle.cos());
+            let changes = run.instance.reselect_states(&mut values).expect("finite");
+            changes.len()
+        };
+        choose(0.5);
+        let before = COUNT.get();
+        for k in 0..10 {
+            assert_eq!(choose(0.5 + 0.01 * f64::from(k)), 0);
+        }
+        assert_eq!(COUNT.get() - before, 0, "{execution:?}");
+        // The other one is the better state now.
+        assert_eq!(choose(1.5), 2);
     }
 }

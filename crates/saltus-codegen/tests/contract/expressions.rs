@@ -281,7 +281,7 @@ fn a_call_is_evaluated_once_and_has_a_derivative() {
         residuals: vec![(call, origin()), (second, origin())],
         discrete: Vec::new(),
         linear: false,
-        solution: None,
+        direct: None,
     };
     b.system.event.push(Step::Block(block));
     let mut run = b.compile();
@@ -411,7 +411,7 @@ fn tables_are_objects_and_their_look_up_has_an_exact_derivative() {
         residuals: vec![(square, origin())],
         discrete: Vec::new(),
         linear: false,
-        solution: None,
+        direct: None,
     };
     b.system.event.push(Step::Block(block));
     let mut run = b.compile();

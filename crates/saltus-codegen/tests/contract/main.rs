@@ -2,6 +2,7 @@
 
 mod allocation;
 mod builder;
+mod direct;
 mod events;
 mod expressions;
 mod native;

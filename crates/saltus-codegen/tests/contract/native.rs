@@ -157,7 +157,7 @@ fn system(r: &mut Random, size: usize) -> (Run, usize) {
         residuals,
         discrete: Vec::new(),
         linear: false,
-        solution: None,
+        direct: None,
     }));
     for k in 0..r.below(size) {
         let value = expression(&mut b, r, &known, 4);

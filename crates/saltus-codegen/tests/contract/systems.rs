@@ -155,7 +155,7 @@ fn diode() -> Run {
         residuals: vec![(residual, origin())],
         discrete: vec![b.assignment(off, is_off)],
         linear: true,
-        solution: None,
+        direct: None,
     };
     b.system.event.push(Step::Block(block));
     b.system.derivatives.push(0);
@@ -236,7 +236,7 @@ fn jacobians_of_nonlinear_blocks_are_exact_for_any_number_of_unknowns() {
         residuals,
         discrete: Vec::new(),
         linear: false,
-        solution: None,
+        direct: None,
     };
     b.system.event.push(Step::Block(block));
     let mut run = b.compile();

@@ -9,6 +9,7 @@ fn slot(role: SlotRole) -> SlotInfo {
         max: f64::INFINITY,
         nominal: 1.0,
         site: Site(0),
+        equation: None,
     }
 }
 
