@@ -15,7 +15,7 @@ pub(crate) fn expr(flat: &FlatModel, e: ExprId) -> String {
 
 fn short(flat: &FlatModel, e: ExprId, levels: u32) -> String {
     if is_small(flat, e) {
-        return flat.text(e);
+        return flat.message_text(e);
     }
     if levels == 0 {
         return "…".into();

@@ -432,6 +432,10 @@ impl<'a> Flattener<'a> {
             for id in &ids {
                 self.variables[*id].causality = causality;
             }
+        } else if self.insts[inst].prefixes.causality == Some(ast::Causality::Input) {
+            for id in &ids {
+                self.variables[*id].component_input = true;
+            }
         }
         self.check_attribute_names(inst);
         self.attributes(inst, &range, &ids)?;

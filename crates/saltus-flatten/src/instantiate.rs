@@ -834,6 +834,7 @@ impl<'a> Flattener<'a> {
                 protected: prefixes.protected,
                 hide_result: prefixes.hide,
                 flow: prefixes.connection == ast::ConnectionPrefix::Flow,
+                component_input: false,
                 start: None,
                 start_confidence: flat::Confidence::NONE,
                 fixed: None,

@@ -83,6 +83,8 @@ pub struct Variable {
     pub hide_result: bool,
     /// Flow variable of a connector (sign information for hints only).
     pub flow: bool,
+    /// `input` of a component: a connection or a modifier has to give its value (for hints only).
+    pub component_input: bool,
     /// Expressions in constants and parameters.
     pub start: Option<ExprId>,
     pub start_confidence: Confidence,
@@ -115,6 +117,7 @@ impl Variable {
             protected: false,
             hide_result: false,
             flow: false,
+            component_input: false,
             start: None,
             start_confidence: Confidence::NONE,
             fixed: None,

@@ -50,6 +50,21 @@ impl FlatModel {
     pub fn text(&self, e: ExprId) -> String {
         expression(&self.ir, &self.variables, e)
     }
+
+    /// The same for messages: added variables (`$…`) that have a description, such as relations, are written as that.
+    pub fn message_text(&self, e: ExprId) -> String {
+        let mut text = self.text(e);
+        if text.contains('$') {
+            for v in self.ir.variables_of(e) {
+                let variable = &self.variables[v];
+                let (name, meant) = (variable.name.as_str(), variable.description.as_str());
+                if name.starts_with('$') && !meant.is_empty() {
+                    text = text.replace(name, meant);
+                }
+            }
+        }
+        text
+    }
 }
 
 /// Precedence, loosest first (specification 3.2).

@@ -12,7 +12,7 @@ use crate::work::{Class, Eq, Kind, Work};
 use rustc_hash::FxHashMap;
 use saltus_ir::flat::Origin;
 use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, VarId};
-use saltus_syntax::Diagnostic;
+use saltus_syntax::{Diagnostic, Name};
 
 /// Where an expression stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -647,6 +647,8 @@ impl<'a> Extractor<'a> {
         self.work.relations.push(relation);
         self.relations.insert(key, (relation, seen));
         let literal = self.work.flat.ir.binary(op, a, b);
+        let text = expr_text(self.work, literal);
+        self.work.flat.variables[relation].description = Name::new(&text);
         let rhs = if dependence == Dependence::Time {
             self.threshold(relation, op, a, b)
         } else {
@@ -655,7 +657,6 @@ impl<'a> Extractor<'a> {
         let rhs = match rhs {
             Some(rhs) => rhs,
             None => {
-                let text = expr_text(self.work, literal);
                 let function = self.work.flat.ir.sub(a, b);
                 self.work.crossings.push(Crossing {
                     relation,

@@ -244,7 +244,8 @@ pub(crate) fn differentiate(work: &mut Work, k: usize, times: u32) {
                         eq.origin.span,
                         format!("index reduction needs the derivative of `{text}`"),
                     )
-                    .note(why),
+                    .note(why)
+                    .help("this equation ties states together, or a state to an input: give the function a `derivative` annotation, or take the tie away"),
                 );
                 return;
             }

@@ -24,6 +24,7 @@ mod rewrite;
 mod schedule;
 mod select;
 mod sets;
+mod singular;
 mod sort;
 pub mod system;
 mod text;
@@ -109,14 +110,25 @@ fn solve_structure(work: &mut Work) -> Option<Parts> {
 
 fn sorted_parts(work: &mut Work) -> Option<Parts> {
     let n_parameters = work.parameters.len();
+    let as_written = (work.equations.clone(), work.class.clone(), work.der.clone());
     let aliases = alias::eliminate_aliases(work);
     reclassify(work);
     let is_representative = |v: VarId| aliases.representative(v) == v;
     let all = unknowns(work, is_representative);
     check(work, &all);
     if !work.errors.is_empty() {
+        // If the equations as they are written are singular already, the message is better in their terms.
+        let simplified = std::mem::take(&mut work.errors);
+        (work.equations, work.class, work.der) = as_written;
+        work.class.resize(work.flat.variables.len(), Class::Unused);
+        let all = unknowns(work, |_| true);
+        check(work, &all);
+        if work.errors.is_empty() {
+            work.errors = simplified;
+        }
         return None;
     }
+    drop(as_written);
     let continuous: Vec<VarId> = all
         .iter()
         .copied()

@@ -6,17 +6,14 @@
 use crate::balance::solvable_unknowns;
 use crate::block::{BlockEquation, build_block};
 use crate::numeric::{is_parametric, known_nonzero};
+use crate::singular::{LISTED_MAX, Singular, counted};
 use crate::system::{Assignment, Step};
 use crate::text::equation_text;
 use crate::work::{Eq, Kind, Work};
-use rustc_hash::FxHashMap;
-use saltus_graph::{dulmage_mendelsohn, maximum_matching, strongly_connected_components};
+use saltus_graph::{maximum_matching, strongly_connected_components};
 use saltus_ir::linear::Solution;
-use saltus_ir::{Base, Expr, ExprId, Id, Ir, UnaryOp, VarId};
+use saltus_ir::{Base, Expr, ExprId, Id, UnaryOp, VarId};
 use saltus_syntax::Diagnostic;
-
-/// At most this many names are listed in a message.
-const LISTED_MAX: usize = 8;
 
 /// Sorts `equations`, which determine `unknowns`. `what` names the system in messages. `solvable` gives the unknowns that an
 /// equation may be solved for.
@@ -52,7 +49,24 @@ pub(crate) fn sort(
     }
     let matching = maximum_matching(&rows, unknowns.len());
     if matching.size() < unknowns.len() || matching.size() < rows.len() {
-        report_singular(work, equations, unknowns, &rows, &matching, what);
+        let diagnostic = Diagnostic::error(
+            "structurally-singular",
+            work.flat.span,
+            format!(
+                "the {what} of `{}` is structurally singular: {}, {}",
+                work.flat.name,
+                counted(unknowns.len(), "unknown"),
+                counted(rows.len(), "equation"),
+            ),
+        );
+        let singular = Singular {
+            equations,
+            unknowns,
+            rows: &rows,
+            matching: &matching,
+        };
+        let diagnostic = singular.explain(work, diagnostic);
+        work.error(diagnostic);
         return None;
     }
     let row_of: Vec<u32> = matching
@@ -200,9 +214,6 @@ pub(crate) fn solve_discrete(
     None
 }
 
-/// Stands for `pre(var)` while an equation is solved for `var`.
-const PRE_VAR: VarId = VarId(u32::MAX - 1);
-
 /// Solves an equation that is linear in `var`; `pre(var)` in it is another quantity.
 pub(crate) fn solve_linear(
     work: &mut Work,
@@ -220,34 +231,7 @@ pub(crate) fn solve_linear(
             });
         }
     }
-    let pre = work.pre(var);
-    let present = work
-        .flat
-        .ir
-        .reachable(&[lhs, rhs])
-        .binary_search(&pre)
-        .is_ok();
-    if !present {
-        return work.flat.ir.solve_for(lhs, rhs, var);
-    }
-    let base = work.flat.variables[var].base;
-    let ir = &mut work.flat.ir;
-    let stand_in = ir.var(PRE_VAR, base);
-    let mut memo = FxHashMap::default();
-    for id in ir.reachable(&[lhs, rhs]) {
-        let new = if id == pre {
-            stand_in
-        } else {
-            ir.rebuild_folded(id, &memo)
-        };
-        memo.insert(id, new);
-    }
-    let solution = ir.solve_for(memo[&lhs], memo[&rhs], var)?;
-    let back = |ir: &mut Ir, e: ExprId| ir.substitute(e, &mut |v| (v == PRE_VAR).then_some(pre));
-    Some(Solution {
-        value: back(ir, solution.value),
-        divisor: back(ir, solution.divisor),
-    })
+    work.flat.ir.solve_for(lhs, rhs, var)
 }
 
 /// Solves a Real equation that is linear in `var`, dividing only by what is not zero; by any parameter if `alone`
@@ -289,58 +273,6 @@ fn report_loop(work: &mut Work, cycle: &[(Eq, VarId)]) {
             diagnostic.secondary(eq.origin.span, format!("`{}` by `{text}`", work.name(*var)));
     }
     work.error(diagnostic.help("break the loop with `pre`"));
-}
-
-fn report_singular(
-    work: &mut Work,
-    equations: &[Eq],
-    unknowns: &[VarId],
-    rows: &[Vec<u32>],
-    matching: &saltus_graph::Matching,
-    what: &str,
-) {
-    let parts = dulmage_mendelsohn(rows, unknowns.len(), matching);
-    let free: Vec<VarId> = (0..unknowns.len())
-        .filter(|&c| matching.row_of_col[c].is_none())
-        .map(|c| unknowns[c])
-        .collect();
-    let extra: Vec<usize> = (0..rows.len())
-        .filter(|&r| matching.col_of_row[r].is_none())
-        .collect();
-    let mut diagnostic = Diagnostic::error(
-        "structurally-singular",
-        work.flat.span,
-        format!(
-            "the {what} of `{}` is structurally singular: {} unknowns, {} equations, {} unknowns without equation",
-            work.flat.name,
-            unknowns.len(),
-            rows.len(),
-            free.len()
-        ),
-    );
-    for &v in free.iter().take(LISTED_MAX) {
-        diagnostic = diagnostic.secondary(
-            work.span(v),
-            format!("no equation determines `{}`", work.name(v)),
-        );
-    }
-    for &r in extra.iter().take(LISTED_MAX) {
-        let text = equation_text(work, equations[r].lhs, equations[r].rhs);
-        diagnostic = diagnostic.secondary(
-            equations[r].origin.span,
-            format!("this equation has no unknown left to determine: `{text}`"),
-        );
-    }
-    let over: Vec<String> = parts
-        .over_cols
-        .iter()
-        .take(LISTED_MAX)
-        .map(|&c| work.name(unknowns[c as usize]).to_string())
-        .collect();
-    if !over.is_empty() {
-        diagnostic = diagnostic.note(format!("over-determined: {}", over.join(", ")));
-    }
-    work.error(diagnostic);
 }
 
 /// As [`solvable_unknowns`], for the event system.

@@ -7,7 +7,7 @@ use saltus_ir::ExprId;
 const TEXT_MAX: usize = 160;
 
 pub(crate) fn expr_text(work: &Work, e: ExprId) -> String {
-    cut(work.flat.text(e))
+    cut(work.flat.message_text(e))
 }
 
 pub(crate) fn equation_text(work: &Work, lhs: ExprId, rhs: ExprId) -> String {

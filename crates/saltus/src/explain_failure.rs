@@ -147,28 +147,31 @@ fn solve_diagnostic(subject: Subject<'_>, error: &SolveError, doing: &str) -> Di
         SolveError::Newton(failure) => newton(subject, failure, doing),
         SolveError::Linear(failure) => {
             let site = worst(&failure.residuals).map(|(s, _)| s);
-            let d = subject.at(
-                "singular-system",
-                site,
-                format!(
-                    "a linear system of {} equations is singular {doing} (rank {})",
-                    failure.unknowns.len(),
-                    failure.rank
-                ),
-            );
-            listed(subject, d, &failure.unknowns, &failure.residuals)
-                .help("the equations contradict each other or leave unknowns open here; look for ideal switches in parallel or in series, and for missing connections")
+            let n = failure.unknowns.len() + failure.inner.len();
+            let what = match n {
+                1 => "a linear equation".to_owned(),
+                n => format!("a system of {n} linear equations"),
+            };
+            let spare = match failure.unknowns.len().saturating_sub(failure.rank) {
+                0 => "they determine their unknowns too badly".to_owned(),
+                _ if n == 1 => "its unknown drops out".to_owned(),
+                1 => "one of them contradicts the others".to_owned(),
+                k => format!("{k} of them contradict the others"),
+            };
+            let message = format!("{what} has no solution {doing}: {spare}");
+            let d = subject.at("singular-system", site, message);
+            listed(subject, d, &failure.unknowns, &failure.residuals, &failure.inner)
+                .help("look for a coefficient that is zero here, for ideal switches in parallel or in series, and for missing connections")
         }
         SolveError::Mixed(failure) => {
-            let slot = failure.oscillating.first().map(|o| o.0);
-            let site = slot.map(|s| subject.info.slots[s.index()].site);
-            let mut d = subject.at(
+            let mut d = unsettled(
+                subject,
                 "mixed-system",
-                site,
                 format!(
                     "no consistent switch positions were found {doing} ({} sets tried)",
                     failure.tried
                 ),
+                failure.oscillating.iter().map(|o| o.0),
             );
             for (slot, a, b) in failure.oscillating.iter().take(LISTED_MAX) {
                 d = d.note(format!(
@@ -185,6 +188,33 @@ fn solve_diagnostic(subject: Subject<'_>, error: &SolveError, doing: &str) -> Di
             d.help("the circuit of switches has no state in which all conditions hold; check the conditions named here")
         }
     }
+}
+
+/// A message about discrete variables that find no values, with the equations that determine them.
+fn unsettled(
+    subject: Subject<'_>,
+    code: &'static str,
+    message: String,
+    slots: impl Iterator<Item = Slot>,
+) -> Diagnostic {
+    let mut places = Vec::new();
+    for slot in slots.take(LISTED_MAX) {
+        let info = &subject.info.slots[slot.index()];
+        let site = info.equation.unwrap_or(info.site);
+        if !places
+            .iter()
+            .any(|(_, span)| *span == subject.span_of(site))
+        {
+            places.push((site, subject.span_of(site)));
+        }
+    }
+    let mut d = subject.at(code, places.first().map(|(site, _)| *site), message);
+    for (_, span) in places.iter().skip(1) {
+        if let Some(span) = span {
+            d = d.secondary(*span, "depends on the one above, or on what it determines");
+        }
+    }
+    d
 }
 
 /// The name of a slot, or the relation it stands for.
@@ -247,8 +277,15 @@ fn newton(subject: Subject<'_>, failure: &NewtonFailure, doing: &str) -> Diagnos
         .take(LISTED_MAX)
         .map(|(s, _)| subject.slot_name(*s))
         .collect();
-    listed(subject, d, &failure.unknowns, &failure.residuals).help(format!(
-        "try start values near the solution for {}",
+    listed(
+        subject,
+        d,
+        &failure.unknowns,
+        &failure.residuals,
+        &failure.inner,
+    )
+    .help(format!(
+        "try start values near the solution for {}; the equations may also have no real solution here",
         names.join(", ")
     ))
 }
@@ -258,7 +295,21 @@ fn listed(
     mut d: Diagnostic,
     unknowns: &[(Slot, f64)],
     residuals: &[(Site, f64)],
+    inner: &[Site],
 ) -> Diagnostic {
+    let worst_site = worst(residuals).map(|(site, _)| site);
+    let equations = residuals
+        .iter()
+        .map(|(site, _)| *site)
+        .chain(inner.iter().copied());
+    let mut labelled: Vec<Span> = Vec::new();
+    let others = equations.filter(|site| Some(*site) != worst_site);
+    for span in others.filter_map(|site| subject.span_of(site)) {
+        if labelled.len() < LISTED_MAX && !labelled.contains(&span) {
+            d = d.secondary(span, "solved together with this one");
+            labelled.push(span);
+        }
+    }
     let values: Vec<String> = unknowns
         .iter()
         .take(LISTED_MAX)
@@ -308,15 +359,13 @@ fn event_iteration(
     iterations: u32,
     oscillating: &[Oscillation],
 ) -> Diagnostic {
-    let site = oscillating
-        .first()
-        .map(|o| subject.info.slots[o.slot.index()].site);
-    let mut d = subject.at(
+    let mut d = unsettled(
+        subject,
         "event-iteration",
-        site,
         format!(
             "the event iteration at time {time} did not come to rest after {iterations} passes"
         ),
+        oscillating.iter().map(|o| o.slot),
     );
     for o in oscillating.iter().take(LISTED_MAX) {
         let values: Vec<String> = o.values.iter().map(f64::to_string).collect();

@@ -2,6 +2,7 @@
 
 mod errors;
 mod mdtest;
+mod messages;
 mod models;
 mod ode;
 mod robust;

@@ -1,0 +1,15 @@
+function f
+  input Real x;
+  output Real y;
+external "C" y = unknown_to_us(x);
+end f;
+
+model FunctionWithoutDerivative
+  Real x;
+  Real y;
+  Real v;
+equation
+  der(x) = v;
+  y = f(x);
+  y = time;
+end FunctionWithoutDerivative;

@@ -1,0 +1,50 @@
+connector Pin
+  Real v(unit = "V");
+  flow Real i(unit = "A");
+end Pin;
+
+partial model TwoPin
+  Pin p;
+  Pin n;
+  Real v(unit = "V");
+  Real i(unit = "A");
+equation
+  v = p.v - n.v;
+  0 = p.i + n.i;
+  i = p.i;
+end TwoPin;
+
+model Voltage
+  extends TwoPin;
+  parameter Real V = 1;
+equation
+  v = V;
+end Voltage;
+
+model Current
+  extends TwoPin;
+  parameter Real I = 1;
+equation
+  i = I;
+end Current;
+
+model Resistor
+  extends TwoPin;
+  parameter Real R = 1;
+equation
+  v = R*i;
+end Resistor;
+
+model Ground
+  Pin p;
+equation
+  p.v = 0;
+end Ground;
+
+model NoGround
+  Voltage source(V = 10);
+  Resistor r(R = 5);
+equation
+  connect(source.p, r.p);
+  connect(source.n, r.n);
+end NoGround;
