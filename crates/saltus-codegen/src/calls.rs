@@ -1,4 +1,5 @@
-//! Function calls from a tape: arguments from registers to values and back, and table look-ups without that detour.
+//! Function calls from a tape by the evaluator: arguments from registers to values and back. Functions with code are called by
+//! [`crate::functions`]; table look-ups go without that detour.
 //!
 //! Derivatives of a call with respect to a block's unknowns are central difference quotients in the direction of each lane;
 //! table look-ups have exact ones.
@@ -13,7 +14,7 @@ use saltus_model::{FaultKind, Values};
 use std::ops::RangeFrom;
 
 /// An argument of a call: how its value is made from registers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Arg {
     Scalar {
         reg: Reg,
@@ -88,6 +89,17 @@ pub(crate) struct CallSite {
     pub(crate) args: Vec<Arg>,
     /// First register and number of leaves.
     pub(crate) outputs: Vec<Option<(Reg, u32)>>,
+    /// The code of the function; without it the evaluator carries out the call.
+    pub(crate) target: Option<Target>,
+}
+
+/// The code that a call runs, and where its inputs are.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    /// Number of the function among those of the program.
+    pub(crate) function: u32,
+    /// The registers of the inputs, and whether they are Real: Integers and Booleans do not move with the unknowns.
+    pub(crate) inputs: Vec<(Reg, bool)>,
 }
 
 /// Number of scalars in a value of this type.
@@ -139,6 +151,19 @@ pub(crate) fn call<N: Num>(
 /// rounding.
 const DIFFERENCE_STEP: f64 = 6.0e-6;
 
+/// The step along a direction that keeps every argument within a small relative distance, from the value and the lane of each; no
+/// step if no argument moves.
+pub(crate) fn difference_step(moves: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let h = moves.fold(f64::INFINITY, |h, (x, d)| {
+        if d == 0.0 {
+            h
+        } else {
+            h.min(DIFFERENCE_STEP * x.abs().max(1.0) / d.abs())
+        }
+    });
+    (h < f64::INFINITY).then_some(h)
+}
+
 /// Directional derivatives of a call's results: (f(x + h·d) - f(x - h·d)) / 2h, per lane.
 fn directional<N: Num>(
     cx: &Context,
@@ -151,18 +176,13 @@ fn directional<N: Num>(
     let mut inputs = Vec::new();
     site.args.iter().for_each(|a| real_leaves(a, &mut inputs));
     for lane in 0..lanes {
-        // h keeps every argument within a small relative distance.
-        let mut h = f64::INFINITY;
-        for &reg in &inputs {
+        let moves = inputs.iter().map(|&reg| {
             let n = &regs[reg as usize];
-            let d = n.lanes()[lane].abs();
-            if d > 0.0 {
-                h = h.min(DIFFERENCE_STEP * n.value().abs().max(1.0) / d);
-            }
-        }
-        if h == f64::INFINITY {
+            (n.value(), n.lanes()[lane])
+        });
+        let Some(h) = difference_step(moves) else {
             continue;
-        }
+        };
         let mut side = |step: f64, work: &mut Work| -> Result<Vec<f64>, FaultKind> {
             let args = build_args(cx, work, site, values, &mut |reg| {
                 let n = &regs[reg as usize];

@@ -68,14 +68,14 @@ impl std::fmt::Debug for SharedEngine {
 
 /// Counts runs and keeps the machine code once there is some.
 #[derive(Debug, Default)]
-struct Tier {
+pub(crate) struct Tier {
     runs: AtomicU32,
     /// `None` inside: there can be none.
     code: OnceLock<Option<NativeCode>>,
 }
 
 impl Tier {
-    fn code(&self, how: &How, tape: &Tape, lanes: usize) -> Option<&NativeCode> {
+    pub(crate) fn code(&self, how: &How, tape: &Tape, lanes: usize) -> Option<&NativeCode> {
         match how.execution {
             Execution::Interpreted => return None,
             Execution::Native => {}
@@ -134,8 +134,8 @@ impl Code {
             return Ok(());
         }
         let mut regs = std::mem::take(&mut work.regs);
-        if regs.len() < tape.n_regs as usize {
-            regs.resize(tape.n_regs as usize, 0.0);
+        if regs.len() < tape.frame as usize {
+            regs.resize(tape.frame as usize, 0.0);
         }
         let status = match self.plain.code(how, tape, 0) {
             Some(code) => code.run(tape, cx, work, &mut regs, values, out, 0, std::ptr::null()),
@@ -159,7 +159,7 @@ impl Code {
         let tape = &self.tape;
         let Columns { mut regs, mut out } = std::mem::take(buffers(work));
         let mut seeds = std::mem::take(&mut work.seeds);
-        regs.resize(regs.len().max(tape.n_regs as usize), Dual::ZERO);
+        regs.resize(regs.len().max(tape.frame as usize), Dual::ZERO);
         out.clear();
         out.resize(n_rows, Dual::ZERO);
         let centre = make_seeds(&mut seeds, n, L);

@@ -140,7 +140,7 @@ impl Lower<'_> {
         dst
     }
 
-    fn math2(&mut self, f: Builtin, a: Reg, b: Reg) -> Reg {
+    pub(crate) fn math2(&mut self, f: Builtin, a: Reg, b: Reg) -> Reg {
         self.op2(a, b, |dst, a, b| Op::Math2 { f, dst, a, b })
     }
 

@@ -11,6 +11,7 @@ mod delay;
 mod depend;
 mod eliminate;
 mod evaluate;
+mod functions;
 mod layout;
 mod lower;
 mod model;
@@ -23,6 +24,7 @@ mod text;
 mod work;
 
 pub use code::Execution;
+pub use functions::FunctionReport;
 pub use model::{CompiledInstance, CompiledModel, CompiledSystem};
 
 use saltus_structure::StructuredSystem;

@@ -4,18 +4,26 @@
 //! per tape. Branches of `if`, and right sides of `and` and `or`, are skipped by jumps when they may fault or are long; what
 //! was computed inside a skipped part is forgotten at its end (`Scope`). Arrays and records occur as arguments of calls, as
 //! bases of subscripts and in reductions; they become trees of registers ([`Arg`]). What has no tape form is handed to the
-//! evaluator as a whole ([`Op::Evaluate`]).
+//! evaluator as a whole ([`Op::Evaluate`]). Algorithms of functions are lowered by [`function`].
 //!
 //! Strict operands are visited with an explicit stack, so that long sums do not use the machine's stack; nesting of lazy
 //! parts and of arrays is bounded by [`DEPTH_MAX`].
 
+mod function;
+
+pub(crate) use function::lower_function;
+
 use crate::calls::{Arg, CallSite, leaf_count, table_call};
+use crate::functions::{self, FunctionTable};
 use crate::layout::Layout;
 use crate::tape::{AssertSite, Op, Reg, Sign, Tape};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::FlatModel;
-use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, Ir, Sub, TypeId, UnaryOp, Value, VarId};
+use saltus_ir::{
+    Base, BinaryOp, Builtin, Expr, ExprId, FuncId, Ir, Sub, TypeId, UnaryOp, Value, VarId,
+};
 use saltus_model::{Site, Slot};
+use std::cell::RefCell;
 
 /// Deepest nesting of `if`, `and`, `or` and array constructors.
 const DEPTH_MAX: u32 = 400;
@@ -48,6 +56,9 @@ pub(crate) struct Lower<'a> {
     unknowns: FxHashMap<u32, u32>,
     /// Slots whose value depends on the unknowns.
     active: FxHashSet<u32>,
+    functions: &'a RefCell<FunctionTable>,
+    /// In the code of a function.
+    locals: Option<Box<function::Locals>>,
     site: Site,
     depth: u32,
 }
@@ -56,7 +67,12 @@ pub(crate) struct Lower<'a> {
 struct Scope(usize);
 
 impl<'a> Lower<'a> {
-    pub(crate) fn new(flat: &'a FlatModel, layout: &'a Layout, site: Site) -> Lower<'a> {
+    pub(crate) fn new(
+        flat: &'a FlatModel,
+        layout: &'a Layout,
+        functions: &'a RefCell<FunctionTable>,
+        site: Site,
+    ) -> Lower<'a> {
         Lower {
             flat,
             layout,
@@ -68,6 +84,8 @@ impl<'a> Lower<'a> {
             trail: Vec::new(),
             unknowns: FxHashMap::default(),
             active: FxHashSet::default(),
+            functions,
+            locals: None,
             site,
             depth: 0,
         }
@@ -86,7 +104,14 @@ impl<'a> Lower<'a> {
         self
     }
 
-    pub(crate) fn finish(self) -> Tape {
+    pub(crate) fn finish(mut self) -> Tape {
+        let functions = self.functions.borrow();
+        let behind = self.tape.calls.iter().filter_map(|call| {
+            let target = call.target.as_ref()?;
+            Some(functions.code(target.function).tape.frame)
+        });
+        self.tape.frame = self.tape.n_regs + behind.max().unwrap_or(0);
+        drop(functions);
         self.tape
     }
 
@@ -422,6 +447,12 @@ impl<'a> Lower<'a> {
                 stack.pop();
                 continue;
             }
+            if let Some(x) = self.known_number(top) {
+                let reg = self.constant(x);
+                self.remember(top, reg);
+                stack.pop();
+                continue;
+            }
             pending.clear();
             self.strict_children(top, &mut pending);
             pending.retain(|e| !self.memo.contains_key(e));
@@ -472,6 +503,22 @@ impl<'a> Lower<'a> {
         if !ir.ty(e).is_scalar() {
             return Err("an array where a scalar is needed".into());
         }
+        if self.locals.is_some()
+            && matches!(
+                ir.expr(e),
+                Expr::Local(_)
+                    | Expr::Call { .. }
+                    | Expr::Output { .. }
+                    | Expr::Index { .. }
+                    | Expr::Field { .. }
+                    | Expr::Reduce { .. }
+            )
+        {
+            return match self.registers(e)? {
+                Some(Arg::Scalar { reg, .. }) => Ok(reg),
+                _ => self.evaluate(e),
+            };
+        }
         match ir.expr(e) {
             Expr::Real(bits) => Ok(self.constant(f64::from_bits(*bits))),
             Expr::Integer(i) => Ok(self.constant(*i as f64)),
@@ -481,14 +528,19 @@ impl<'a> Lower<'a> {
             Expr::Var(v) => Ok(self.load(*v)),
             Expr::Unary(op, a) => {
                 let a = self.lower(*a)?;
-                Ok(self.signed(
+                let reg = self.signed(
                     a,
                     if *op == UnaryOp::Neg {
                         Sign::Negated
                     } else {
                         Sign::Complement
                     },
-                ))
+                );
+                Ok(if self.is_whole(e) {
+                    self.whole_number(reg)
+                } else {
+                    reg
+                })
             }
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) => {
                 self.short_circuit(*op, *a, *b)
@@ -498,15 +550,18 @@ impl<'a> Lower<'a> {
                     return self.string_relation(e, *op, *a, *b);
                 }
                 if !ir.ty(*a).is_scalar() || !ir.ty(*b).is_scalar() {
-                    return match self.tree(e)? {
+                    return match self.registers(e)? {
                         Some(Arg::Scalar { reg, .. }) => Ok(reg),
                         _ => self.evaluate(e),
                     };
                 }
+                if self.is_whole(e) {
+                    return self.integer(*op, *a, *b);
+                }
                 let (a, b) = (self.lower(*a)?, self.lower(*b)?);
                 Ok(self.binary(*op, a, b))
             }
-            Expr::If(c, t, f) => match ir.as_boolean(*c) {
+            Expr::If(c, t, f) => match self.known_truth(*c) {
                 Some(true) => self.lower(*t),
                 Some(false) => self.lower(*f),
                 None => self.conditional(*c, *t, *f),
@@ -560,6 +615,11 @@ impl<'a> Lower<'a> {
                 Err("an array, record or function where a scalar is needed".into())
             }
         }
+    }
+
+    /// An Integer in the code of a function, where zero has no sign, as for the evaluator.
+    fn is_whole(&self, e: ExprId) -> bool {
+        self.locals.is_some() && self.ir().base(e) == Base::Integer
     }
 
     fn binary(&mut self, op: BinaryOp, a: Reg, b: Reg) -> Reg {
@@ -657,7 +717,8 @@ impl<'a> Lower<'a> {
                 | Expr::Boolean(_)
                 | Expr::Enum(..)
                 | Expr::Time
-                | Expr::Var(_) => {}
+                | Expr::Var(_)
+                | Expr::Local(_) => {}
                 Expr::Unary(_, a) => stack.push(*a),
                 Expr::Binary(op, a, b) => {
                     use BinaryOp::*;
@@ -695,15 +756,24 @@ impl<'a> Lower<'a> {
                 }
                 let dst = self.alloc();
                 self.emit(Op::Math1 { f, dst, a });
-                Ok(dst)
+                Ok(if self.is_whole(e) {
+                    self.whole_number(dst)
+                } else {
+                    dst
+                })
             }
             _ if f.is_math2() && args.len() == 2 && scalars => {
                 let (a, b) = (self.lower(args[0])?, self.lower(args[1])?);
                 let dst = self.alloc();
                 self.emit(Op::Math2 { f, dst, a, b });
-                Ok(dst)
+                Ok(if self.is_whole(e) {
+                    self.whole_number(dst)
+                } else {
+                    dst
+                })
             }
             Builtin::NoEvent | Builtin::Ordinal => self.lower(args[0]),
+            Builtin::Homotopy | Builtin::Exact if self.locals.is_some() => self.lower(args[0]),
             Builtin::Smooth if args.len() == 2 => self.lower(args[1]),
             Builtin::EnumOf => {
                 let a = self.lower(args[0])?;
@@ -880,6 +950,7 @@ impl<'a> Lower<'a> {
 
     /// The evaluator computes the whole expression from the slots.
     fn evaluate(&mut self, e: ExprId) -> Result<Reg, LowerError> {
+        self.evaluable()?;
         self.note_inexact(e);
         let dst = self.alloc();
         self.tape.exprs.push(e);
@@ -1016,8 +1087,13 @@ impl<'a> Lower<'a> {
     fn tree_inner(&mut self, e: ExprId) -> Result<Option<Arg>, LowerError> {
         let ir = self.ir();
         let ty = ir.ty(e).clone();
-        if let Some(value) = constant_value(ir, e, 0) {
+        if let Some(value) = constant_value(ir, e, 0).or_else(|| self.known_value(e)) {
             return Ok(Some(Arg::Constant(value)));
+        }
+        if self.locals.is_some()
+            && let Some(tree) = self.function_tree(e)?
+        {
+            return Ok(Some(tree));
         }
         if ty.is_scalar() {
             match ty.base {
@@ -1085,7 +1161,7 @@ impl<'a> Lower<'a> {
                 for field in fields {
                     out.push(match self.tree(*field)? {
                         Some(arg) => arg,
-                        None => self.whole(*field),
+                        None => self.whole(*field)?,
                     });
                 }
                 Ok(Some(Arg::Record(out)))
@@ -1109,7 +1185,7 @@ impl<'a> Lower<'a> {
                 for (position, value) in bound {
                     let arg = match self.tree(*value)? {
                         Some(arg) => arg,
-                        None => self.whole(*value),
+                        None => self.whole(*value)?,
                     };
                     inputs.push((*position, arg));
                 }
@@ -1210,6 +1286,10 @@ impl<'a> Lower<'a> {
                     reg: self.constant(f64::from(*k)),
                     base: Base::Enum(*id),
                 },
+                Value::Record(_) => {
+                    let parts = functions::exploded(&value);
+                    return self.unfold_constants(parts);
+                }
                 _ => return None,
             },
             Arg::Array { dims, elems } => Arg::Array {
@@ -1219,6 +1299,12 @@ impl<'a> Lower<'a> {
                     .map(|a| self.unfold_constants(a))
                     .collect::<Option<_>>()?,
             },
+            Arg::Record(fields) => Arg::Record(
+                fields
+                    .into_iter()
+                    .map(|a| self.unfold_constants(a))
+                    .collect::<Option<_>>()?,
+            ),
             other => other,
         })
     }
@@ -1408,6 +1494,11 @@ impl<'a> Lower<'a> {
 
     /// `if c then a else b` of arrays or records of equal shape, by jumps.
     fn array_if(&mut self, c: ExprId, t: ExprId, f: ExprId) -> Result<Option<Arg>, LowerError> {
+        match self.known_truth(c) {
+            Some(true) => return self.tree(t),
+            Some(false) => return self.tree(f),
+            None => {}
+        }
         let c = self.lower(c)?;
         let skip = self.jump(Op::JumpIfNot { c, to: 0 });
         let scope = self.enter();
@@ -1451,9 +1542,10 @@ impl<'a> Lower<'a> {
     }
 
     /// The argument computed by the evaluator.
-    fn whole(&mut self, e: ExprId) -> Arg {
+    fn whole(&mut self, e: ExprId) -> Result<Arg, LowerError> {
+        self.evaluable()?;
         self.note_inexact(e);
-        Arg::Expr(e)
+        Ok(Arg::Expr(e))
     }
 
     /// Registers of the output that a `Call` or `Output` node stands for: first register and number.
@@ -1464,8 +1556,8 @@ impl<'a> Lower<'a> {
             Expr::Output { call, index } => (*call, *index as usize),
             _ => return Err("a call's output of something that is not a call".into()),
         };
-        let n = leaf_count(ir, ir.type_id(node)).ok_or("a call whose result size is not known")?;
-        if n == 1
+        let known = leaf_count(ir, ir.type_id(node));
+        if known == Some(1)
             && output == 0
             && !self.calls.contains_key(&call)
             && let Some(reg) = self.table(call)?
@@ -1476,6 +1568,13 @@ impl<'a> Lower<'a> {
         let site = self.call_site(call)? as usize;
         if let Some((base, n)) = self.tape.calls[site].outputs.get(output).copied().flatten() {
             return Ok((base, n as usize));
+        }
+        let coded = self.coded_output(site, output).map(|(_, n)| n);
+        let n = coded
+            .or(known)
+            .ok_or("a call whose result size is not known")?;
+        if known.is_some_and(|known| known != n) {
+            self.tape.calls[site].target = None;
         }
         let base = self.alloc_many(n);
         let outputs = &mut self.tape.calls[site].outputs;
@@ -1499,20 +1598,46 @@ impl<'a> Lower<'a> {
         for arg in args {
             inputs.push(match self.tree(*arg)? {
                 Some(arg) => arg,
-                None => self.whole(*arg),
+                None => self.whole(*arg)?,
             });
         }
-        self.tape.calls.push(CallSite {
-            function: *function,
-            args: inputs,
-            outputs: Vec::new(),
-        });
-        let site = self.tape.calls.len() as u32 - 1;
-        self.emit(Op::Call { call: site });
+        let site = self.call(*function, inputs)?;
         if self.calls.insert(call, site).is_none() {
             self.trail.push(Key::Call(call));
         }
         Ok(site)
+    }
+
+    /// A call with these arguments, by the function's code if it has some.
+    fn call(&mut self, function: FuncId, mut args: Vec<Arg>) -> Result<u32, LowerError> {
+        let (function, bound) = self.callee(function, args)?;
+        args = bound;
+        if self.locals.is_some() && self.ir().functions[function].impure {
+            return Err("a call of an impure function".into());
+        }
+        let (table, flat, layout) = (self.functions, self.flat, self.layout);
+        let target = functions::target(table, flat, layout, function, &mut args, &mut |x| {
+            self.constant(x)
+        });
+        self.tape.calls.push(CallSite {
+            function,
+            args,
+            outputs: Vec::new(),
+            target,
+        });
+        let site = self.tape.calls.len() as u32 - 1;
+        self.emit(Op::Call { call: site });
+        Ok(site)
+    }
+
+    /// An output of a call by the function's code: its shape, and the number of its leaves.
+    fn coded_output(&self, site: usize, output: usize) -> Option<(Arg, usize)> {
+        let target = self.tape.calls[site].target.as_ref()?;
+        let functions = self.functions.borrow();
+        let code = functions.code(target.function);
+        let shape = code.outputs.get(output)?.clone();
+        let (_, n) = *code.tape.outputs.get(output)?;
+        Some((shape, n as usize))
     }
 
     /// A table look-up without the evaluator.

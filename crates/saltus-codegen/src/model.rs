@@ -3,6 +3,7 @@
 use crate::calendar::{Source, next_instant};
 use crate::code::{Code, Execution, How};
 use crate::delay::{DelayBuffer, Smoothness};
+use crate::functions::FunctionReport;
 use crate::program::{Attribute, DelayInfo, Program, TimeKind};
 use crate::sets::Choice;
 use crate::work::{Columns, Context, Texts, Work};
@@ -44,6 +45,11 @@ impl CompiledModel {
         self.execution = execution;
         self
     }
+
+    /// Which functions have code, and which only the evaluator can carry out.
+    pub fn functions(&self) -> &FunctionReport {
+        &self.program.function_report
+    }
 }
 
 impl Model for CompiledModel {
@@ -69,6 +75,9 @@ impl Model for CompiledModel {
             overrides: FxHashMap::default(),
             scratch: Values::default(),
             numbers: Vec::new(),
+            frame: Vec::new(),
+            side: Vec::new(),
+            gave_up: 0,
         };
         CompiledInstance {
             info: Arc::new(program.info.clone()),
@@ -517,6 +526,8 @@ impl CompiledSystem {
         Context {
             flat: &self.program.flat,
             layout: &self.program.layout,
+            functions: &self.program.functions,
+            how: self.how(),
         }
     }
 

@@ -9,6 +9,8 @@
 
 /// A number of the interpreter.
 pub(crate) trait Num: Copy {
+    /// Number of directional derivatives.
+    const LANES: usize;
     fn constant(x: f64) -> Self;
     /// The unknown number `index` of a block, seeded if it falls into the window of lanes that starts at `first`.
     fn seed(x: f64, index: usize, first: usize) -> Self;
@@ -27,6 +29,7 @@ pub(crate) trait Num: Copy {
 }
 
 impl Num for f64 {
+    const LANES: usize = 0;
     #[inline(always)]
     fn constant(x: f64) -> f64 {
         x
@@ -90,6 +93,7 @@ impl<const L: usize> Dual<L> {
 }
 
 impl<const L: usize> Num for Dual<L> {
+    const LANES: usize = L;
     fn constant(x: f64) -> Self {
         Dual { x, d: [0.0; L] }
     }

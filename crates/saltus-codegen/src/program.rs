@@ -5,6 +5,7 @@
 
 use crate::code::{Code, SharedEngine};
 use crate::depend;
+use crate::functions::{FunctionCode, FunctionReport, FunctionTable};
 use crate::layout::{Layout, Sites, expr_text, model_info};
 use crate::lower::{Lower, LowerError, shares_jump};
 use crate::sets::SetCode;
@@ -20,6 +21,7 @@ use saltus_structure::{
     Action, Assignment, Block, Direct, Role, StateSet, Step, StructuredSystem, TimeEvent,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
+use std::cell::RefCell;
 
 /// Smaller blocks are taken as full.
 const PATTERN_MIN: usize = 12;
@@ -64,6 +66,8 @@ pub(crate) struct Program {
     pub(crate) flag_followers: Vec<Slot>,
     pub(crate) sets: Vec<SetCode>,
     pub(crate) engine: SharedEngine,
+    pub(crate) functions: Vec<FunctionCode>,
+    pub(crate) function_report: FunctionReport,
 }
 
 #[derive(Debug)]
@@ -154,6 +158,7 @@ struct Builder<'a> {
     tapes: Vec<Tape>,
     blocks: Vec<BlockCode>,
     errors: Vec<Diagnostic>,
+    functions: &'a RefCell<FunctionTable>,
 }
 
 pub(crate) fn build(
@@ -161,6 +166,7 @@ pub(crate) fn build(
     sources: &SourceMap,
 ) -> Result<Program, Vec<Diagnostic>> {
     let layout = Layout::new(&system);
+    let functions = RefCell::default();
     let mut b = Builder {
         system: &system,
         layout: &layout,
@@ -168,6 +174,7 @@ pub(crate) fn build(
         tapes: Vec::new(),
         blocks: Vec::new(),
         errors: Vec::new(),
+        functions: &functions,
     };
     let mut info = model_info(&system, &layout, &mut b.sites);
     let parameters = b.overridable(&system.parameters);
@@ -305,6 +312,7 @@ pub(crate) fn build(
     let observes_steps = !delays.is_empty()
         || derivatives.iter().any(warns)
         || crossings_schedule.iter().chain(&outputs).any(speaks);
+    let (functions, function_report) = functions.into_inner().finish(&system.flat);
     Ok(Program {
         flat: system.flat,
         layout,
@@ -336,6 +344,8 @@ pub(crate) fn build(
         flag_followers,
         sets,
         engine: SharedEngine::default(),
+        functions,
+        function_report,
     })
 }
 
@@ -377,7 +387,7 @@ impl<'a> Builder<'a> {
     }
 
     fn lower(&self, site: Site) -> Lower<'a> {
-        Lower::new(self.flat(), self.layout, site)
+        Lower::new(self.flat(), self.layout, self.functions, site)
     }
 
     fn check<T>(

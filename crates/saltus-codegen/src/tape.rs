@@ -2,7 +2,9 @@
 //!
 //! Comes in: a [`Tape`] made by [`crate::lower`]. Goes out: values in slots, residuals, requests of event code. A tape is a
 //! list of operations on registers; registers are written before they are read on every path (the lowering keeps a scope
-//! per branch). Jumps only go forward, so a run ends. The same interpreter runs on `f64` and on dual numbers ([`Num`]).
+//! per branch). Jumps backward occur in functions only, and their loops are counted, so a run ends. The same interpreter runs
+//! on `f64` and on dual numbers ([`Num`]). A function that is called has its registers behind those of its caller
+//! ([`Tape::frame`]).
 //!
 //! Faults: a domain error or a non-finite stored value stops the tape with the place of the operation.
 
@@ -127,6 +129,24 @@ pub(crate) enum Op {
         list: u32,
         index: Reg,
     },
+    /// Element `index` of a list of registers gets `src`.
+    Scatter {
+        list: u32,
+        index: Reg,
+        src: Reg,
+    },
+    /// Element `index` of a list of constants; see [`Tape::constants`].
+    Lookup {
+        dst: Reg,
+        list: u32,
+        index: Reg,
+    },
+    /// Gives up where `c` does not hold: the evaluator then carries out the whole call. Only in functions.
+    Check {
+        c: Reg,
+    },
+    /// Gives up.
+    Fail,
     /// Checks `1 ≤ a ≤ n` and that `a` is whole.
     CheckIndex {
         a: Reg,
@@ -181,8 +201,17 @@ pub(crate) struct Tape {
     /// The place of each operation.
     pub(crate) sites: Vec<Site>,
     pub(crate) n_regs: u32,
-    /// Lists for `Gather` (registers).
+    /// Registers of this tape and, behind them, of the deepest chain of functions that it calls.
+    pub(crate) frame: u32,
+    pub(crate) is_function: bool,
+    /// In a function: how many registers are its inputs. They come first.
+    pub(crate) n_inputs: u32,
+    /// In a function: first register and number of each output.
+    pub(crate) outputs: Vec<(Reg, u32)>,
+    /// Lists for `Gather` and `Scatter` (registers).
     pub(crate) gathers: Vec<Vec<Reg>>,
+    /// Lists for `Lookup`.
+    pub(crate) constants: Vec<Vec<f64>>,
     /// Lists for `GatherSlots`: slot and whether the value is negated.
     pub(crate) slot_lists: Vec<Vec<(u32, Sign)>>,
     pub(crate) calls: Vec<crate::calls::CallSite>,
@@ -333,6 +362,23 @@ impl Tape {
                     let (slot, sign) = self.slot_lists[list as usize][k as usize];
                     regs[dst as usize] = N::constant(sign.apply(values.v[slot as usize]));
                 }
+                Op::Scatter { list, index, src } => {
+                    let k = regs[index as usize].value();
+                    let reg = self.gathers[list as usize][k as usize];
+                    regs[reg as usize] = regs[src as usize];
+                }
+                Op::Lookup { dst, list, index } => {
+                    let k = regs[index as usize].value();
+                    regs[dst as usize] = N::constant(self.constants[list as usize][k as usize]);
+                }
+                Op::Check { c } => {
+                    if regs[c as usize].value() == 0.0 {
+                        return Err(self.fault(pc, FaultKind::Range(String::new())));
+                    }
+                }
+                Op::Fail => {
+                    return Err(self.fault(pc, FaultKind::Range(String::new())));
+                }
                 Op::CheckIndex { a, n } => {
                     let k = regs[a as usize].value();
                     if !(k >= 1.0 && k <= f64::from(n) && k.fract() == 0.0) {
@@ -343,9 +389,11 @@ impl Tape {
                     }
                 }
                 Op::Call { call } => {
-                    crate::calls::call(cx, work, &self.calls[call as usize], regs, values)
+                    let site = &self.calls[call as usize];
+                    crate::functions::call(cx, work, self, site, regs, values)
                         .map_err(|kind| self.fault(pc, kind))?;
-                    if work.objects.has_messages() {
+                    // What a function says is said by its outermost caller.
+                    if !self.is_function && work.objects.has_messages() {
                         let site = self.sites[pc - 1];
                         values
                             .actions
@@ -417,6 +465,12 @@ impl Tape {
         Ok(())
     }
 
+    /// In a function: the registers through which it is called.
+    pub(crate) fn interface(&self) -> impl Iterator<Item = usize> {
+        let outputs = self.outputs.iter().flat_map(|(base, n)| *base..base + n);
+        (0..self.n_inputs).chain(outputs).map(|reg| reg as usize)
+    }
+
     /// All operations.
     pub(crate) fn whole(&self) -> Range<usize> {
         0..self.ops.len()
@@ -449,12 +503,20 @@ impl Tape {
                 read(c);
                 read(e);
             }
-            Op::JumpIfNot { c, .. } | Op::JumpIf { c, .. } | Op::Assert { c, .. } => read(c),
+            Op::JumpIfNot { c, .. }
+            | Op::JumpIf { c, .. }
+            | Op::Assert { c, .. }
+            | Op::Check { c } => read(c),
             Op::Gather { list, index, .. } => {
                 self.gathers[list as usize].iter().for_each(|r| read(*r));
                 read(index);
             }
-            Op::GatherSlots { index, .. } => read(index),
+            Op::Scatter { list, index, src } => {
+                self.gathers[list as usize].iter().for_each(|r| read(*r));
+                read(index);
+                read(src);
+            }
+            Op::GatherSlots { index, .. } | Op::Lookup { index, .. } => read(index),
             Op::Call { call } => {
                 let mut leaves = Vec::new();
                 let args = &self.calls[call as usize].args;
@@ -474,6 +536,7 @@ impl Tape {
             | Op::Unknown { .. }
             | Op::Pre { .. }
             | Op::Jump { .. }
+            | Op::Fail
             | Op::Evaluate { .. }
             | Op::Terminate { .. } => {}
         }
@@ -499,9 +562,13 @@ impl Tape {
             | Op::Select { dst, .. }
             | Op::Gather { dst, .. }
             | Op::GatherSlots { dst, .. }
+            | Op::Lookup { dst, .. }
             | Op::Evaluate { dst, .. }
             | Op::Delay { dst, .. } => write(dst),
             Op::Override { src, .. } => write(src),
+            Op::Scatter { list, .. } => {
+                self.gathers[list as usize].iter().for_each(|r| write(*r));
+            }
             Op::SinCos { sin, cos, .. } => {
                 write(sin);
                 write(cos);
@@ -517,6 +584,8 @@ impl Tape {
             | Op::JumpIfNot { .. }
             | Op::JumpIf { .. }
             | Op::CheckIndex { .. }
+            | Op::Check { .. }
+            | Op::Fail
             | Op::Out { .. }
             | Op::Assert { .. }
             | Op::Reinit { .. }

@@ -1,6 +1,8 @@
 //! What one run owns: registers, external objects, texts, delay memories.
 
+use crate::code::How;
 use crate::delay::DelayBuffer;
+use crate::functions::FunctionCode;
 use crate::layout::Layout;
 use crate::num::Dual;
 use rustc_hash::FxHashMap;
@@ -13,6 +15,8 @@ use std::sync::Arc;
 pub(crate) struct Context<'a> {
     pub(crate) flat: &'a FlatModel,
     pub(crate) layout: &'a Layout,
+    pub(crate) functions: &'a [FunctionCode],
+    pub(crate) how: How<'a>,
 }
 
 /// Texts by number: a String variable's slot holds a number of this table. Equal texts have equal numbers.
@@ -69,4 +73,9 @@ pub(crate) struct Work {
     pub(crate) scratch: Values,
     /// Results of code that computes numbers beside the slots.
     pub(crate) numbers: Vec<f64>,
+    /// Registers of functions whose derivatives are difference quotients, and results on one side.
+    pub(crate) frame: Vec<f64>,
+    pub(crate) side: Vec<f64>,
+    /// Calls of functions that have code, but were carried out by the evaluator because the code gave up.
+    pub(crate) gave_up: u64,
 }

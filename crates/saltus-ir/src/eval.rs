@@ -353,6 +353,11 @@ impl<'a> Evaluator<'a> {
         result
     }
 
+    /// Gives a local a value that expressions outside its function see.
+    pub fn bind(&mut self, local: LocalId, value: Value) {
+        self.set_local(local, Some(value));
+    }
+
     fn local(&self, id: LocalId) -> Option<&Value> {
         self.locals.get(id.index())?.as_ref()
     }

@@ -27,7 +27,7 @@ pub use glob::Glob;
 pub use mat4::{read_mat, write_mat};
 pub use recorder::{Recorder, Selection};
 pub use signals::parse_comparison_signals;
-pub use stats::{Blocks, EventCounts, MethodSteps, Seconds, Statistics};
+pub use stats::{Blocks, EventCounts, Functions, MethodSteps, Seconds, Statistics};
 pub use table::{
     ReadError, ResultTable, SeriesId, Side, Signal, Source, TableError, Variable, read_result,
 };

@@ -13,6 +13,8 @@ pub struct Statistics {
     pub crossing_functions: usize,
     pub blocks: Blocks,
     pub modes_structured: usize,
+    #[serde(default)]
+    pub functions: Functions,
     /// Method in use at the end.
     pub solver: String,
     /// All methods used, in the order of their first use.
@@ -49,6 +51,14 @@ pub struct Blocks {
     pub linear: usize,
     pub nonlinear: usize,
     pub largest: usize,
+}
+
+/// Functions that the equations call: how many have code (counted once for each shape of arguments), and the names of those
+/// that only the evaluator can carry out.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Functions {
+    pub coded: usize,
+    pub evaluated: Vec<String>,
 }
 
 /// Accepted steps of one integration method.

@@ -6,7 +6,8 @@ use rustc_hash::FxHashSet;
 use saltus_codegen::CompiledModel;
 use saltus_model::{Model, ModelInfo, Slot, Values, VariableKind};
 use saltus_results::{
-    Blocks, EventCounts, EventRecord, MethodSteps, ResultTable, Seconds, Selection, Statistics,
+    Blocks, EventCounts, EventRecord, Functions, MethodSteps, ResultTable, Seconds, Selection,
+    Statistics,
 };
 use saltus_sim::{
     CreepRecord, Environment, LocationMethod, NoteRecord, Options, OutputGrid, RowKind,
@@ -31,6 +32,7 @@ pub struct Experiment<'m, M: Model = CompiledModel> {
     times: StageTimes,
     /// Blocks that the compiler counted.
     blocks: Option<Blocks>,
+    functions: Functions,
     structural: &'m [(String, &'static str)],
     options: Options,
     sets: Vec<(String, f64)>,
@@ -93,6 +95,7 @@ impl<'m> Experiment<'m> {
             sources: compiled.sources.clone(),
             times: compiled.times,
             blocks: Some(compiled.blocks),
+            functions: compiled.functions(),
             structural: &compiled.structural,
             ..Experiment::of(&compiled.model)
         }
@@ -107,6 +110,7 @@ impl<'m, M: Model> Experiment<'m, M> {
             sources: Arc::new(SourceMap::default()),
             times: StageTimes::default(),
             blocks: None,
+            functions: Functions::default(),
             structural: &[],
             options: Options::from(model.info().experiment),
             sets: Vec::new(),
@@ -352,6 +356,7 @@ impl<'m, M: Model> Experiment<'m, M> {
                 largest: run.blocks_largest,
             }),
             modes_structured: run.modes_structured as usize,
+            functions: self.functions.clone(),
             solver: run.solver.to_owned(),
             methods: (run.methods.iter())
                 .map(|(name, steps)| MethodSteps {

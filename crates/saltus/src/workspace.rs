@@ -419,6 +419,15 @@ impl Compiled {
         self.model = self.model.clone().with_execution(execution);
     }
 
+    /// What became of the functions that the model calls.
+    pub(crate) fn functions(&self) -> saltus_results::Functions {
+        let report = self.model.functions();
+        saltus_results::Functions {
+            coded: report.coded,
+            evaluated: report.evaluated.iter().map(|(f, _)| f.clone()).collect(),
+        }
+    }
+
     /// The model behind the contract of `saltus-model`, for a simulator of one's own.
     pub fn model(&self) -> &CompiledModel {
         &self.model

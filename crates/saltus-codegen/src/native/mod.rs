@@ -175,6 +175,7 @@ impl Engine {
             let id = self.module.declare_anonymous_function(signature).ok()?;
             let defined = self.module.define_function(id, &mut self.context);
             self.module.clear_context(&mut self.context);
+            debug_assert!(defined.is_ok(), "machine code is well formed: {defined:?}");
             defined.ok()?;
             ids.push(id);
         }
@@ -189,7 +190,7 @@ impl Engine {
             .collect();
         Some(NativeCode {
             pieces,
-            n_regs: tape.n_regs as usize,
+            n_regs: tape.frame as usize,
             n_slots: plan.n_slots,
             n_out: plan.n_out,
         })

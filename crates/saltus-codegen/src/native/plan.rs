@@ -6,7 +6,7 @@
 //! slot that the tape never stores: those are made again where they are needed.
 
 use crate::tape::{Op, Reg, Tape};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// Where the value of a register is.
@@ -58,6 +58,7 @@ fn pieces(tape: &Tape, length: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
     let mut open = 0;
+    let loops = loops(tape);
     for (pc, op) in tape.ops.iter().enumerate() {
         if pc - start >= length && pc >= open {
             pieces.push(start..pc);
@@ -66,9 +67,25 @@ fn pieces(tape: &Tape, length: usize) -> Vec<Range<usize>> {
         if let Op::Jump { to } | Op::JumpIf { to, .. } | Op::JumpIfNot { to, .. } = op {
             open = open.max(*to as usize);
         }
+        if let Some(&last) = loops.get(&pc) {
+            open = open.max(last + 1);
+        }
     }
     pieces.push(start..tape.ops.len());
     pieces
+}
+
+/// Where loops begin, and the last jump back to there.
+pub(super) fn loops(tape: &Tape) -> FxHashMap<usize, usize> {
+    let mut loops = FxHashMap::default();
+    for (pc, op) in tape.ops.iter().enumerate() {
+        if let Op::Jump { to } = *op
+            && to as usize <= pc
+        {
+            loops.insert(to as usize, pc);
+        }
+    }
+    loops
 }
 
 fn places(tape: &Tape, pieces: &[Range<usize>]) -> Vec<Place> {
@@ -79,6 +96,8 @@ fn places(tape: &Tape, pieces: &[Range<usize>]) -> Vec<Place> {
     let mut defined_at = vec![NONE; n];
     let mut places = vec![Place::Value; n];
     let mut shared = vec![false; n];
+    // What a function gets and gives lies in memory.
+    tape.interface().for_each(|reg| shared[reg] = true);
     for (k, piece) in pieces.iter().enumerate() {
         for pc in piece.clone() {
             let mut touch = |reg: Reg| {
@@ -130,6 +149,7 @@ fn places(tape: &Tape, pieces: &[Range<usize>]) -> Vec<Place> {
 /// finds more only where a register is defined in both branches of a condition.
 fn active(tape: &Tape) -> Vec<bool> {
     let mut active = vec![false; tape.n_regs as usize];
+    tape.interface().for_each(|reg| active[reg] = true);
     let mut before = usize::MAX;
     loop {
         spread(tape, &mut active);
@@ -146,7 +166,9 @@ fn spread(tape: &Tape, active: &mut [bool]) {
         let depends = match op {
             Op::Unknown { .. } => true,
             // Truth values, and what the evaluator and the slots give, are constant for a dual number.
-            Op::Not { .. } | Op::GatherSlots { .. } | Op::Evaluate { .. } => false,
+            Op::Not { .. } | Op::GatherSlots { .. } | Op::Lookup { .. } | Op::Evaluate { .. } => {
+                false
+            }
             Op::Binary { f, .. } if *f != saltus_ir::BinaryOp::Pow => false,
             _ => {
                 let mut any = false;

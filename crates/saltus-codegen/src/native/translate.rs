@@ -4,7 +4,7 @@
 //! than the number of the operation that failed. Dual numbers are a double and vectors of two lanes; the formulas are
 //! those of [`crate::num`], and lanes of numbers that do not depend on the unknowns, +0 by definition, are left out.
 
-use super::plan::{Place, Plan};
+use super::plan::{Place, Plan, loops};
 use super::shims::{self, Running, Shim1, Shim2, ShimPair};
 use crate::num::Dual;
 use crate::tape::{Op, Reg, Tape};
@@ -96,6 +96,8 @@ pub(super) fn piece(
         variables: FxHashMap::default(),
         cache: FxHashMap::default(),
         blocks: FxHashMap::default(),
+        loops: loops(tape),
+        headers: FxHashMap::default(),
         ended: false,
     };
     t.body(range)?;
@@ -134,6 +136,10 @@ struct Translate<'a> {
     cache: FxHashMap<Reg, Num>,
     /// Where jumps land.
     blocks: FxHashMap<usize, Block>,
+    /// Where loops begin, with the last jump back to there.
+    loops: FxHashMap<usize, usize>,
+    /// The blocks they begin with, as long as there are jumps back to come.
+    headers: FxHashMap<usize, Block>,
     /// The current block has its last instruction.
     ended: bool,
 }
@@ -142,9 +148,11 @@ impl Translate<'_> {
     fn body(&mut self, range: Range<usize>) -> Option<()> {
         for pc in range.clone() {
             self.arrive(pc);
+            self.open_loop(pc);
             if !self.ended {
                 self.operation(pc)?;
             }
+            self.close_loop(pc);
         }
         self.arrive(range.end);
         if !self.ended {
@@ -156,14 +164,34 @@ impl Translate<'_> {
 
     /// Begins a new block if jumps land here.
     fn arrive(&mut self, pc: usize) {
-        let Some(block) = self.blocks.remove(&pc) else {
-            return;
-        };
-        if !self.ended {
-            self.b.ins().jump(block, &[]);
+        if let Some(block) = self.blocks.remove(&pc) {
+            if !self.ended {
+                self.b.ins().jump(block, &[]);
+            }
+            self.begin(block);
+            self.cache.clear();
         }
-        self.begin(block);
-        self.cache.clear();
+    }
+
+    /// Begins the first block of a loop if one starts here.
+    fn open_loop(&mut self, pc: usize) {
+        if self.loops.contains_key(&pc) && !self.ended {
+            let header = self.b.create_block();
+            self.b.ins().jump(header, &[]);
+            self.b.switch_to_block(header);
+            self.headers.insert(pc, header);
+            self.cache.clear();
+        }
+    }
+
+    /// After the last jump back, all predecessors of a loop's first block exist.
+    fn close_loop(&mut self, pc: usize) {
+        if let Op::Jump { to } = self.tape.ops[pc]
+            && self.loops.get(&(to as usize)) == Some(&pc)
+            && let Some(header) = self.headers.remove(&(to as usize))
+        {
+            self.b.seal_block(header);
+        }
     }
 
     /// Goes on in a block all of whose predecessors exist.
@@ -327,7 +355,10 @@ impl Translate<'_> {
                 self.define(dst, Num { x, d });
             }
             Op::Jump { to } => {
-                let to = self.target(to);
+                let to = match self.headers.get(&(to as usize)) {
+                    Some(&header) => header,
+                    None => self.target(to),
+                };
                 self.b.ins().jump(to, &[]);
                 self.ended = true;
             }
@@ -355,6 +386,15 @@ impl Translate<'_> {
                 let good = self.b.ins().band(inside, whole);
                 self.fail_unless(good, pc, &[a]);
             }
+            Op::Fail => {
+                let at = self.b.ins().iconst(I32, pc as i64 + 1);
+                self.b.ins().jump(self.failed, &[BlockArg::Value(at)]);
+                self.ended = true;
+            }
+            Op::Check { c } => {
+                let holds = self.truth(c)?;
+                self.fail_unless(holds, pc, &[c]);
+            }
             Op::Out { src, index } => {
                 let value = self.get(src)?;
                 let offset = self.offset(index)?;
@@ -366,6 +406,8 @@ impl Translate<'_> {
             }
             Op::Gather { .. }
             | Op::GatherSlots { .. }
+            | Op::Scatter { .. }
+            | Op::Lookup { .. }
             | Op::Call { .. }
             | Op::Table { .. }
             | Op::Evaluate { .. }

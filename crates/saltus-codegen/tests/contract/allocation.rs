@@ -40,7 +40,10 @@ fn system(n: usize) -> Run {
     let low = b.var("$low", saltus_ir::Base::Boolean, Role::Relation);
     let he = b.get(h);
     let sine = b.fun(Builtin::Sin, &[he]);
-    b.derivative(dh, sine);
+    let passes = b.var("passes", saltus_ir::Base::Integer, Role::Discrete);
+    let passes = b.get(passes);
+    let sum = crate::functions::power_sum_of(&mut b, sine, passes);
+    b.derivative(dh, sum);
     let zero = b.number(0.0);
     let hit = b.binary(BinaryOp::Lt, he, zero);
     b.assign(low, hit, true);
@@ -61,7 +64,8 @@ fn system(n: usize) -> Run {
             let (x, y) = (b.get(unknowns[k]), b.get(unknowns[(k + 1) % n]));
             let exp = b.fun(Builtin::Exp, &[x]);
             let product = b.binary(BinaryOp::Mul, exp, y);
-            (b.binary(BinaryOp::Sub, product, he), origin())
+            let sum = crate::functions::power_sum_of(&mut b, product, passes);
+            (b.binary(BinaryOp::Sub, sum, he), origin())
         })
         .collect();
     b.system.event.push(Step::Block(Block {
@@ -96,6 +100,7 @@ fn evaluations_allocate_nothing() {
         for execution in [Execution::Interpreted, Execution::Native] {
             let run = Run::new(system(n).model.with_execution(execution), &[]);
             let mut values = run.values.clone();
+            values.set(run.slot("passes"), 3.0);
             let system = run.instance.system(&values);
             let (mut residual, mut jacobian) = (vec![0.0; n], vec![0.0; n * n]);
             evaluate(system, &mut values, &mut residual, &mut jacobian);

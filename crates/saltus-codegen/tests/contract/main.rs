@@ -5,5 +5,6 @@ mod builder;
 mod direct;
 mod events;
 mod expressions;
+mod functions;
 mod native;
 mod systems;

@@ -12,10 +12,10 @@ const CASES: u64 = 2000;
 const POINTS: usize = 7;
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -23,12 +23,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 
     /// Mostly ordinary numbers, some that are special to a function or to the arithmetic.
-    fn number(&mut self) -> f64 {
+    pub(crate) fn number(&mut self) -> f64 {
         const SPECIAL: [f64; 10] = [0.0, -0.0, 1.0, -1.0, 2.0, 3.0, -2.0, 0.5, 1e200, -1e-200];
         match self.below(4) {
             0 => SPECIAL[self.below(SPECIAL.len())],
@@ -37,7 +37,7 @@ impl Random {
     }
 }
 
-const FUNCTIONS: [Builtin; 18] = [
+pub(crate) const FUNCTIONS: [Builtin; 18] = [
     Builtin::Abs,
     Builtin::Sign,
     Builtin::Sqrt,
@@ -178,7 +178,7 @@ struct Outcome {
 }
 
 /// NaNs are all alike: which one comes out is not defined.
-fn bits(x: &[f64]) -> Vec<u64> {
+pub(crate) fn bits(x: &[f64]) -> Vec<u64> {
     let one = |x: &f64| if x.is_nan() { f64::NAN } else { *x }.to_bits();
     x.iter().map(one).collect()
 }
