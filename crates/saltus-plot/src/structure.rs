@@ -17,6 +17,8 @@ pub struct StructurePicture {
     pub plain: bool,
     /// Under the matrix in the order of `written`, and under the one in the order of numbers.
     pub captions: [String; 2],
+    /// Lines below the pictures: a heading and what belongs to it.
+    pub notes: Vec<(String, Vec<String>)>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -50,6 +52,10 @@ const CHAR_WIDTH: f64 = 0.56 * FONT_SIZE;
 /// Longer labels are cut.
 const LABEL_MAX: usize = 42;
 const MARGIN: f64 = 16.0;
+const TITLE_SIZE: f64 = 15.0;
+const LINE_HEIGHT: f64 = 16.0;
+/// Notes of each kind.
+const NOTES_MAX: usize = 20;
 const HEAD: f64 = 64.0;
 const DIGRAPH_WIDTH: f64 = 190.0;
 
@@ -87,14 +93,22 @@ pub fn draw_structure(picture: &StructurePicture) -> String {
         0.0
     };
     let width = 2.0 * panel + digraph + 2.0 * MARGIN;
-    let height = HEAD + top + side + 3.0 * MARGIN;
+    let notes = note_lines(picture);
+    let notes_height = notes.len() as f64 * LINE_HEIGHT;
+    let notes_width = (notes.iter())
+        .map(|(indent, line)| indent + line.chars().count() as f64 * CHAR_WIDTH)
+        .fold(0.0, f64::max);
+    let title_width = picture.title.chars().count() as f64 * CHAR_WIDTH * TITLE_SIZE / FONT_SIZE;
+    let width = width.max(2.0 * MARGIN + notes_width.max(title_width));
+    let below = HEAD + top + side + 3.0 * MARGIN;
+    let height = below + notes_height;
     let mut out = String::new();
     let _ = writeln!(
         out,
         r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}" font-family="Helvetica, Arial, sans-serif" font-size="{FONT_SIZE}">"#
     );
     let _ = writeln!(out, r#"<rect width="100%" height="100%" fill="white"/>"#);
-    whole_text(&mut out, MARGIN, 24.0, "start", 15.0, &picture.title);
+    whole_text(&mut out, MARGIN, 24.0, "start", TITLE_SIZE, &picture.title);
     if !picture.plain {
         legend(&mut out, MARGIN, 44.0);
     }
@@ -116,8 +130,32 @@ pub fn draw_structure(picture: &StructurePicture) -> String {
         let x = MARGIN + 2.0 * panel + equations_width;
         draw_digraph(&mut out, picture, x, HEAD + MARGIN + top);
     }
+    for (k, (indent, line)) in notes.iter().enumerate() {
+        let y = below + (k as f64 + 0.75) * LINE_HEIGHT;
+        whole_text(&mut out, MARGIN + indent, y, "start", FONT_SIZE, line);
+    }
     out.push_str("</svg>\n");
     out
+}
+
+/// The notes as lines with their indentation, as many of each kind as can be read.
+fn note_lines(picture: &StructurePicture) -> Vec<(f64, String)> {
+    let mut lines = Vec::new();
+    for (heading, notes) in &picture.notes {
+        if notes.is_empty() {
+            continue;
+        }
+        lines.push((0.0, heading.clone()));
+        let shown = notes.iter().take(NOTES_MAX).cloned();
+        lines.extend(shown.map(|note| (MARGIN, note)));
+        if notes.len() > NOTES_MAX {
+            lines.push((MARGIN, format!("and {} more", notes.len() - NOTES_MAX)));
+        }
+    }
+    if !lines.is_empty() {
+        lines.push((0.0, String::new()));
+    }
+    lines
 }
 
 /// Place → number, for numbers that carry a place in the text.
@@ -351,8 +389,10 @@ mod tests {
             blocks: vec![(0, 1)],
             plain: false,
             captions: ["as written", "sorted"].map(str::to_owned),
+            notes: vec![("states".to_owned(), vec!["z".to_owned(); NOTES_MAX + 2])],
         };
         let svg = draw_structure(&picture);
+        assert!(svg.contains(">states<") && svg.contains(">and 2 more<"));
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
         assert!(svg.contains("a &lt; b"));
         for colour in [CAUSAL, TORN, RESIDUAL, PLAIN] {

@@ -167,6 +167,31 @@ impl Viewer<'_> {
     }
 }
 
+impl Viewer<'_> {
+    /// As pictures show it: what stands for a relation is called by it.
+    fn short_name(&self, v: VarId) -> String {
+        let variable = &self.system.flat.variables[v];
+        match variable.description.as_str() {
+            meant if variable.name.as_str().starts_with('$') && !meant.is_empty() => {
+                meant.to_owned()
+            }
+            _ => self.name(v),
+        }
+    }
+
+    fn short_text(&self, row: &Row) -> String {
+        let value = self.system.flat.message_text(row.value);
+        let name = self.short_name(row.var);
+        if row.residual {
+            format!("0 = {value}")
+        } else if name == value {
+            value
+        } else {
+            format!("{name} := {value}")
+        }
+    }
+}
+
 /// The structure as data.
 pub(crate) fn structure_view(system: &StructuredSystem, sources: &SourceMap) -> StructureView {
     let viewer = Viewer { system, sources };
@@ -264,14 +289,25 @@ pub(crate) fn structure_picture(
     for (k, row) in rows.iter().flat_map(|(_, rows)| rows).enumerate() {
         number[row.var.index()] = k;
     }
+    let states = (system.states.iter().zip(&system.state_reasons))
+        .map(|((state, _), reason)| format!("{}: {reason}", viewer.name(*state)))
+        .collect();
+    let crossings = (system.crossings.iter())
+        .map(|c| format!("{}: {}", viewer.place(c.origin).1, c.text))
+        .collect();
     let mut picture = StructurePicture {
         title: format!(
-            "{}: {} equations, {} states",
+            "{}: {} equations, {} state{}",
             system.flat.name,
             system.n_equations,
-            system.states.len()
+            system.states.len(),
+            if system.states.len() == 1 { "" } else { "s" }
         ),
         captions: ["as written", "sorted"].map(str::to_owned),
+        notes: vec![
+            ("states".to_owned(), states),
+            ("crossing functions".to_owned(), crossings),
+        ],
         ..StructurePicture::default()
     };
     for (kind, rows) in &rows {
@@ -288,13 +324,13 @@ pub(crate) fn structure_picture(
             let span = row.origin.span;
             let (_, line) = viewer.place(row.origin);
             picture.equations.push(PictureEquation {
-                label: format!("{line}: {}", viewer.text(row)),
+                label: format!("{line}: {}", viewer.short_text(row)),
                 residual: row.residual,
                 reads,
                 written: ((span.file.0 as usize) << 32) + span.start as usize,
             });
             picture.unknowns.push(PictureUnknown {
-                name: viewer.name(row.var),
+                name: viewer.short_name(row.var),
                 torn: row.residual,
                 written: row.var.index(),
             });
@@ -388,6 +424,7 @@ impl PatternView {
             blocks: Vec::new(),
             plain: true,
             captions: ["columns by colour", "by state"].map(str::to_owned),
+            notes: Vec::new(),
         }
     }
 }
