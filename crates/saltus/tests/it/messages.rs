@@ -1,28 +1,20 @@
-//! Models that cannot be solved, with the whole message: each `tests/messages/<name>.mo` is compiled and simulated to time 1, and what is
-//! said is compared with `<name>.txt`.
+//! Models with what the compiler prints about them, in files beside them. `tests/messages`: models that cannot be solved, with the whole
+//! message. `tests/structure`: the structured system of small models, one for each pass that needs the real front end (others
+//! are tested in `saltus-structure`).
 //!
-//! `SALTUS_BLESS=1 cargo test -p saltus` writes the files anew; whoever does so reads them aloud: place, cause, cure.
+//! `SALTUS_BLESS=1 cargo test -p saltus` writes the files anew; whoever does so reads messages aloud (place, cause, cure) and
+//! compares structures with what the pass is to do.
 
 use crate::mdtest::class_of;
 use saltus::{Error, Workspace};
 use std::fmt::Write as _;
 use std::path::Path;
 
-fn message(file: &str, text: &str) -> String {
-    let mut workspace = Workspace::new();
-    workspace.add_source(file, text);
-    let outcome = (workspace.compile(&class_of(text)))
-        .and_then(|compiled| compiled.experiment().stop_time(1.0).simulate());
-    match outcome {
-        Ok(run) => panic!("{file}: the run came to {}", run.time_reached),
-        Err(Error::Usage(message)) => panic!("{file}: {message}"),
-        Err(error @ (Error::Model(_) | Error::Run(..))) => error.to_string(),
-    }
-}
-
-#[test]
-fn what_cannot_be_solved_is_named_with_place_and_cure() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages");
+/// Compares what is printed for each `.mo` file of a folder of `tests/` with the `.txt` file beside it.
+fn check(folder: &str, print: impl Fn(&Workspace, &str) -> String) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests")
+        .join(folder);
     let mut files: Vec<_> = std::fs::read_dir(&folder)
         .expect("the folder exists")
         .map(|entry| entry.expect("the folder can be read").path())
@@ -33,16 +25,39 @@ fn what_cannot_be_solved_is_named_with_place_and_cure() {
     for path in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let text = std::fs::read_to_string(&path).expect("the model");
-        let said = message(&name, &text);
+        let mut workspace = Workspace::new();
+        workspace.add_source(name.clone(), text.clone());
+        let printed = print(&workspace, &class_of(&text));
         let stored = path.with_extension("txt");
         if std::env::var_os("SALTUS_BLESS").is_some() {
-            std::fs::write(&stored, said).expect("written");
+            std::fs::write(&stored, printed).expect("written");
             continue;
         }
         let expected = std::fs::read_to_string(&stored).unwrap_or_default();
-        if said != expected {
-            let _ = writeln!(problem, "{name}: expected\n{expected}\nsaid\n{said}");
+        if printed != expected {
+            let _ = writeln!(problem, "{name}: expected\n{expected}\nfound\n{printed}");
         }
     }
     assert!(problem.is_empty(), "\n{problem}");
+}
+
+#[test]
+fn what_cannot_be_solved_is_named_with_place_and_cure() {
+    check("messages", |workspace, class| {
+        let outcome = (workspace.compile(class))
+            .and_then(|compiled| compiled.experiment().stop_time(1.0).simulate());
+        match outcome {
+            Ok(run) => panic!("{class}: the run came to {}", run.time_reached),
+            Err(Error::Usage(message)) => panic!("{class}: {message}"),
+            Err(error @ (Error::Model(_) | Error::Run(..))) => error.to_string(),
+        }
+    });
+}
+
+#[test]
+fn each_pass_structures_its_model() {
+    check("structure", |workspace, class| {
+        let printed = workspace.print_structure(class);
+        printed.unwrap_or_else(|e| panic!("{class}: {e}"))
+    });
 }

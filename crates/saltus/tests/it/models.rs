@@ -79,6 +79,7 @@ models! {
     rectifier_switch: "rectifier-switch",
     restitution_ball: "restitution-ball",
     rigid_masses: "rigid-masses",
+    rotating_frame: "rotating-frame",
     rotor_stator: "rotor-stator",
     sample_once: "sample-once",
     sampled_controller: "sampled-controller",
