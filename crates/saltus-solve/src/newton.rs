@@ -393,15 +393,43 @@ impl<S: System> BlockSolve<'_, S> {
             if !size.is_finite() {
                 return Err(self.newton_failure(NewtonReason::Singular { rank: 0 }, iteration));
             }
+            // A solution stays what it is when it is solved for again: the passes of an event see the same values.
+            if iteration == 0 && self.accuracy == Accuracy::Tight && size <= 1.0 {
+                return self.accept_iterate(iteration);
+            }
+            let guess_is_round_off = iteration == 0
+                && self.accuracy == Accuracy::Tight
+                && self.relative_size(|w| &w.step) <= STAGNATION_REL;
             let (lambda, size_next) = self.damp(size, limited, iteration)?;
             let stagnates = size_next > 0.5 * size;
-            if lambda == 1.0 && size_next <= 1.0
-                || stagnates && self.relative_size(|w| &w.correction) <= STAGNATION_REL
-            {
+            if stagnates && guess_is_round_off {
+                std::mem::swap(&mut self.work.u, &mut self.work.trial);
+                self.residual_at_u()?;
+                return self.accept_iterate(iteration);
+            }
+            let converged = lambda == 1.0 && size_next <= 1.0;
+            if converged || stagnates && self.relative_size(|w| &w.correction) <= STAGNATION_REL {
+                if converged && self.accuracy == Accuracy::Tight {
+                    self.polish();
+                }
                 return self.accept_iterate(iteration);
             }
         }
         Err(self.newton_failure(NewtonReason::Iterations, ITERATIONS_MAX))
+    }
+
+    /// Adds the simplified correction, which is known: its error is that of round-off.
+    fn polish(&mut self) {
+        let w = &mut *self.work;
+        for ((trial, u), correction) in w.trial.iter_mut().zip(&w.u).zip(&w.correction) {
+            *trial = u - correction;
+        }
+        if self.residual_at_trial().is_ok() {
+            std::mem::swap(&mut self.work.u, &mut self.work.trial);
+            std::mem::swap(&mut self.work.residual, &mut self.work.residual_trial);
+        } else if self.residual_at_u().is_err() {
+            unreachable!("it was evaluated at this point before");
+        }
     }
 
     /// Takes the largest fraction of the step that passes the monotonicity test; the simplified correction at the new

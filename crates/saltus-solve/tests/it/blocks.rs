@@ -1,8 +1,8 @@
-//! Large blocks of equations on a sparse pattern.
+//! Blocks of equations: large ones on a sparse pattern, solutions that stay.
 
 use saltus_model::{Instance, Model, ScheduleKind};
 use saltus_solve::{Accuracy, Driver, Guess, Tolerances};
-use saltus_testkit::blocks::{BRATU_FIRST, bratu, bratu_exact};
+use saltus_testkit::blocks::{BRATU_FIRST, SCALAR_UNKNOWN, bratu, bratu_exact, scalar_equation};
 
 #[test]
 fn thousands_of_unknowns_need_only_their_pattern() {
@@ -36,5 +36,38 @@ fn thousands_of_unknowns_need_only_their_pattern() {
             counters.residuals <= 2 + counters.newton_iterations + differences,
             "{counters:?}"
         );
+    }
+}
+
+#[test]
+fn a_solution_that_is_solved_for_again_stays_the_same() {
+    // The second is a cubic near a triple root: its residual is round-off in a wide neighbourhood, in which better points may be found
+    // a few times, each at least twice as good.
+    let equations: [(fn(f64, f64) -> f64, usize); 2] = [
+        (|u, k| (k * u).cos() - u, 0),
+        (
+            |u, k| ((u - 6.0) * u + 12.0) * u - 8.0 + 1e-3 * (u - 1.9 - 0.01 * k),
+            10,
+        ),
+    ];
+    for (which, (g, settling)) in equations.into_iter().enumerate() {
+        for k in 0..200 {
+            let k = 0.5 + 0.01 * f64::from(k);
+            let model = scalar_equation(1.0, false, (-10.0, 10.0), move |u, _| Ok(g(u, k)));
+            let mut instance = model.instantiate();
+            let mut values = instance.bind(0.0, &[]).expect("has values");
+            let system = instance.system(&values);
+            let mut driver = Driver::new(system, model.info(), Tolerances::new(1e-6));
+            let mut solve = || {
+                let (kind, how) = (ScheduleKind::Event, Accuracy::Tight);
+                let solved = driver.run(system, kind, &mut values, how, Guess::Current);
+                solved.expect("is solved");
+                values.get(SCALAR_UNKNOWN)
+            };
+            let first = (0..settling).fold(solve(), |_, _| solve());
+            for _ in 0..5 {
+                assert_eq!(solve().to_bits(), first.to_bits(), "{which}, k = {k}");
+            }
+        }
     }
 }
