@@ -5,7 +5,7 @@
 //! where the equations between them and the other states can be differentiated.
 
 use crate::derivative;
-use crate::late::{inline_late, without_no_event};
+use crate::late::{inline_derivative, without_no_event};
 use crate::parameters::is_fixed;
 use crate::select::select_dummies;
 use crate::sets::{Plan, add_set, plan_sets};
@@ -213,16 +213,17 @@ pub(crate) fn differentiate(work: &mut Work, k: usize, times: u32) {
             .and_then(Result::ok);
         let derivative = match late {
             // What is not inlined is differentiated by the rules of the calls.
-            Some((lhs, rhs)) if has_call(work, eq.lhs) || has_call(work, eq.rhs) => {
-                let ir = &mut work.flat.ir;
-                let mut inlined = |e| {
-                    let e = inline_late(ir, e);
-                    without_no_event(ir, e)
-                };
-                Ok((inlined(lhs), inlined(rhs)))
-            }
+            Some(sides) if has_call(work, eq.lhs) || has_call(work, eq.rhs) => Ok(sides),
             _ => sides_derivative(work, (eq.lhs, eq.rhs)),
         };
+        let derivative = derivative.map(|(lhs, rhs)| {
+            let ir = &mut work.flat.ir;
+            let mut inlined = |e| {
+                let e = inline_derivative(ir, e);
+                without_no_event(ir, e)
+            };
+            (inlined(lhs), inlined(rhs))
+        });
         match (derivative, initial) {
             (Ok((lhs, rhs)), Ok(initial)) => {
                 let initial = initial.filter(|&sides| sides != (lhs, rhs));

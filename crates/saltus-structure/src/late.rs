@@ -14,9 +14,20 @@ const ROUNDS_MAX: usize = 16;
 
 /// The expression with late functions inlined; the same id if there are none.
 pub(crate) fn inline_late(ir: &mut Ir, e: ExprId) -> ExprId {
+    inline(ir, e, |inline| inline == Inline::Late)
+}
+
+/// A derivative with everything inlined that asks for it: the functions of `derivative` annotations come in only now.
+pub(crate) fn inline_derivative(ir: &mut Ir, e: ExprId) -> ExprId {
+    inline(ir, e, |inline| {
+        matches!(inline, Inline::Late | Inline::Always)
+    })
+}
+
+fn inline(ir: &mut Ir, e: ExprId, wanted: fn(Inline) -> bool) -> ExprId {
     let mut e = e;
     for _ in 0..ROUNDS_MAX {
-        let new = inline_round(ir, e);
+        let new = inline_round(ir, e, wanted);
         if new == e {
             break;
         }
@@ -25,16 +36,13 @@ pub(crate) fn inline_late(ir: &mut Ir, e: ExprId) -> ExprId {
     e
 }
 
-fn is_late_call(ir: &Ir, e: ExprId) -> bool {
-    match ir.expr(e) {
-        Expr::Call { function, .. } => ir.functions[*function].inline == Inline::Late,
-        _ => false,
-    }
-}
-
-fn inline_round(ir: &mut Ir, e: ExprId) -> ExprId {
+fn inline_round(ir: &mut Ir, e: ExprId, wanted: fn(Inline) -> bool) -> ExprId {
     let nodes = ir.reachable(&[e]);
-    if !nodes.iter().any(|&id| is_late_call(ir, id)) {
+    let is_wanted = |&id: &ExprId| match ir.expr(id) {
+        Expr::Call { function, .. } => wanted(ir.functions[*function].inline),
+        _ => false,
+    };
+    if !nodes.iter().any(is_wanted) {
         return e;
     }
     let mut memo: FxHashMap<ExprId, ExprId> = FxHashMap::default();
@@ -42,7 +50,7 @@ fn inline_round(ir: &mut Ir, e: ExprId) -> ExprId {
     let mut outputs: FxHashMap<ExprId, Vec<Shaped>> = FxHashMap::default();
     for id in nodes {
         let new = match *ir.expr(id) {
-            Expr::Call { function, ref args } if ir.functions[function].inline == Inline::Late => {
+            Expr::Call { function, ref args } if wanted(ir.functions[function].inline) => {
                 let args: Vec<ExprId> = args.iter().map(|a| memo[a]).collect();
                 match inline_call(ir, function, &args, InlineMode::Policy) {
                     Ok(inlined) => {
