@@ -6,6 +6,12 @@ use saltus_sim::{
     RunFailure, RunSummary, SolverName, simulate,
 };
 
+/// What the errors of the steps may add up to at the end, in tolerances·(|x| + nominal), where they are neither kept for long nor amplified: the
+/// number that all methods keep on the standard stiff set (docs/solvers.md).
+pub(crate) const STEPS_ADD_UP: f64 = 10.0;
+/// Round-off of a time near 1 that a few operations leave.
+pub(crate) const TIME_ROUND_OFF: f64 = 4.0 * f64::EPSILON;
+
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(crate) rows: Vec<(RowKind, Vec<f64>)>,
