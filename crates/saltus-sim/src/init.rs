@@ -1,8 +1,10 @@
-//! Initial values: bind, solve the initial system, by homotopy if the direct way fails.
+//! Initial values: bind, solve the initial system, by homotopy where the model has it.
 //!
 //! Comes in: an instance and overrides. Goes out: values that fulfil the initial system, with `initial()` already false, ready
 //! for the event iteration at the start time. Homotopy: λ goes from 0 (the simplified model) to 1 (the actual one) with a
-//! step that adapts; it is used only where the direct solve fails, and said in the log.
+//! step that adapts. A model with `homotopy` is always solved so: of several solutions of the actual equations (a bistable circuit) its author
+//! means the one that the simplified model leads to. Where the path has no beginning or ends early, the actual equations are solved directly, and
+//! the log says so.
 
 use crate::error::{Phase, SimError};
 use crate::options::Options;
@@ -32,21 +34,20 @@ pub(crate) fn initialise<I: Instance>(
     set_flag(&mut values, instance.info().homotopy, 1.0);
     let mut mode = Mode::enter(instance, &values, tolerances);
     let start = values.clone();
-    let solved = solve(instance, &mut mode, &mut values);
-    if let Err(error) = solved {
-        let failed = SimError::Evaluation {
+    let led = match instance.info().homotopy {
+        Some(lambda) => continuation(instance, &mut mode, &mut values, lambda),
+        None => false,
+    };
+    if !led {
+        values = start;
+        solve(instance, &mut mode, &mut values).map_err(|error| SimError::Evaluation {
             time: options.start_time,
             phase: Phase::Initial,
             error,
-        };
-        let Some(lambda) = instance.info().homotopy else {
-            return Err(failed);
-        };
-        values = start;
-        let Some(steps) = continuation(instance, &mut mode, &mut values, lambda) else {
-            return Err(failed);
-        };
-        recorder.note(&NoteRecord::Homotopy { steps });
+        })?;
+        if instance.info().homotopy.is_some() {
+            recorder.note(&NoteRecord::NoHomotopy);
+        }
     }
     set_flag(&mut values, instance.info().initial, 0.0);
     mode.driver.forget_factors();
@@ -78,22 +79,23 @@ fn solve<I: Instance>(
     )
 }
 
-/// Follows the solution from λ = 0 to λ = 1; the number of solves, or `None` if it got stuck.
+/// Follows the solution from λ = 0 to λ = 1; false if it got stuck.
 fn continuation<I: Instance>(
     instance: &I,
     mode: &mut Mode,
     values: &mut Values,
     slot: Slot,
-) -> Option<u32> {
+) -> bool {
     set_flag(values, Some(slot), 0.0);
-    solve(instance, mode, values).ok()?;
-    let (mut lambda, mut step, mut solves) = (0.0f64, HOMOTOPY_STEP_FIRST, 1);
+    if solve(instance, mode, values).is_err() {
+        return false;
+    }
+    let (mut lambda, mut step) = (0.0f64, HOMOTOPY_STEP_FIRST);
     while lambda < 1.0 {
         let next = (lambda + step).min(1.0);
         let good = values.clone();
         mode.driver.accept(instance.system(values), values);
         set_flag(values, Some(slot), next);
-        solves += 1;
         if solve(instance, mode, values).is_ok() {
             lambda = next;
             step = (2.0 * step).min(HOMOTOPY_STEP_MAX);
@@ -101,9 +103,9 @@ fn continuation<I: Instance>(
             *values = good;
             step *= 0.5;
             if step < HOMOTOPY_STEP_MIN {
-                return None;
+                return false;
             }
         }
     }
-    Some(solves)
+    true
 }

@@ -143,8 +143,8 @@ pub enum NoteRecord {
     Creeping(CreepRecord),
     /// A rank-deficient block was solved by its minimum-norm solution.
     MinimumNorm { time: f64, note: BlockNote },
-    /// The initial system was solved by homotopy in so many steps, because the direct solve failed.
-    Homotopy { steps: u32 },
+    /// The simplified equations of `homotopy` did not lead to the actual ones, which were solved directly.
+    NoHomotopy,
     /// The automatic solver went over to the implicit method.
     Stiff { time: f64 },
 }

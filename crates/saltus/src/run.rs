@@ -546,8 +546,8 @@ impl saltus_sim::Recorder for Collector<'_> {
                     note.unknowns, note.block.0, note.rank
                 )
             }
-            NoteRecord::Homotopy { steps } => {
-                format!("initial values were found by homotopy in {steps} steps")
+            NoteRecord::NoHomotopy => {
+                "the simplified equations of `homotopy` do not lead to the actual ones, which were solved directly".to_owned()
             }
             NoteRecord::Creeping(record) => {
                 self.creeping.push(*record);

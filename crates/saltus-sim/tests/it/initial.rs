@@ -85,7 +85,7 @@ fn newton_failure_tells_block_unknowns_residuals_and_iterations() {
 }
 
 #[test]
-fn homotopy_is_used_only_when_the_direct_way_fails_and_says_so() {
+fn homotopy_leads_from_the_simplified_to_the_actual_equations() {
     // The actual equation is not defined where the iteration starts.
     let actual = |u: f64| {
         if u < 0.0 {
@@ -100,13 +100,31 @@ fn homotopy_is_used_only_when_the_direct_way_fails_and_says_so() {
     let (result, memory) = initialise(&model);
     result.expect("homotopy leads there");
     assert!((memory.last(SCALAR_UNKNOWN) + 2.0).abs() < 1e-12);
-    assert!(
-        matches!(memory.notes[..], [NoteRecord::Homotopy { steps }] if steps > 1),
-        "{:?}",
-        memory.notes
-    );
-    let easy = scalar_equation(2.0, true, FREE, |u, l| Ok(u - l));
-    assert_eq!(initialise(&easy).1.notes, [], "not needed, not used");
+    assert_eq!(memory.notes, []);
+}
+
+#[test]
+fn homotopy_says_which_of_several_solutions_is_meant() {
+    // u³ = u from 0.1: Newton stays at 0; the simplified equation leads to one of the others.
+    for side in [1.0, -1.0] {
+        let model = scalar_equation(0.1, true, FREE, move |u, l| {
+            Ok(l * (u * u * u - u) + (1.0 - l) * (u - side))
+        });
+        let (result, memory) = initialise(&model);
+        result.expect("solvable");
+        assert!((memory.last(SCALAR_UNKNOWN) - side).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn without_a_path_the_actual_equations_are_solved_directly() {
+    let model = scalar_equation(3.0, true, FREE, |u, l| {
+        Ok(if l == 1.0 { u * u - 4.0 } else { u * u + 1.0 })
+    });
+    let (result, memory) = initialise(&model);
+    result.expect("solvable");
+    assert!((memory.last(SCALAR_UNKNOWN) - 2.0).abs() < 1e-12);
+    assert_eq!(memory.notes, [NoteRecord::NoHomotopy]);
 }
 
 #[test]
