@@ -73,9 +73,16 @@ pub(crate) fn stage_rows<const S: usize>(n: usize) -> [Vec<f64>; S] {
 const STIFF_STEPS: u32 = 15;
 const NONSTIFF_STEPS: u32 = 6;
 
+/// A step goes nowhere if its length is below this part of h·x'.
+const CANCELLED: f64 = 0.2;
+
 /// Hairer's detector (Solving ODEs II, IV.2): the last stage and the new point are two points at the same time near the solution,
 /// so ρ = ‖f(x_new) - k‖/‖x_new - argument of k‖ estimates the dominant eigenvalue, and h·ρ at the boundary of the stability
 /// region means that stability limits the step.
+///
+/// Where f is not smooth at an equilibrium (√|x| and its regularisations), stages on both sides of it see other eigenvalues than the
+/// last two, but they cancel: the method has a fixed point at which x' is not zero, with h·x' as large as the tolerance lets it be. A step that
+/// goes nowhere although x' would carry it by more than its tolerance is at the boundary too.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StiffnessDetector {
     stiff: u32,
@@ -94,16 +101,22 @@ impl StiffnessDetector {
         boundary: f64,
     ) {
         let (mut numerator, mut denominator) = (0.0, 0.0);
+        let (mut moved, mut carried) = (0.0, 0.0);
         for (i, k_last) in k_last.enumerate() {
             let weight = point.weights[i];
             let slope = (trial.dx[i] - k_last) / weight;
             let distance = (trial.x[i] - argument[i]) / weight;
             numerator += slope * slope;
             denominator += distance * distance;
+            let (step, rate) = ((trial.x[i] - point.x[i]) / weight, point.dx[i] / weight);
+            moved += step * step;
+            carried += rate * rate;
         }
         let h = trial.h;
+        carried *= h * h;
+        let cancelled = carried > point.x.len() as f64 && moved < CANCELLED * CANCELLED * carried;
         let at_boundary =
-            denominator > 0.0 && h * h * numerator > boundary * boundary * denominator;
+            cancelled || denominator > 0.0 && h * h * numerator > boundary * boundary * denominator;
         if at_boundary {
             self.nonstiff = 0;
             self.stiff += 1;
