@@ -179,6 +179,9 @@ pub(crate) struct CompareArgs {
     /// Half-height of the tube as a share of the signal's range
     #[arg(long, value_name = "SHARE", default_value = "0.002", value_parser = not_negative)]
     pub(crate) tolerance: f64,
+    /// Smallest half-height of the tube as a share of the signal's size: what the reference resolves
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = not_negative)]
+    pub(crate) resolution: f64,
     /// Half-width of the tube as a share of the duration, and at most two rows of the reference
     #[arg(long, value_name = "SHARE", default_value = "0.002", value_parser = not_negative)]
     pub(crate) time_tolerance: f64,

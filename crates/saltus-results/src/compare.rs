@@ -12,7 +12,8 @@
 //!
 //! so an event that comes a little early or late does not count, but a wrong value does.
 //! - δy = `relative` × (max r - min r). A signal that does not move is measured by its size |r| instead, and one that
-//!   is zero by `ZERO_SCALE`.
+//!   is zero by `ZERO_SCALE`. δy is at least `resolution` × max |r|: a reference computed with a tolerance says nothing
+//!   about what moves by less than some tolerances of its size (a temperature of 293.15 K that rises by 0.002 K).
 //! - δt = `relative_time` × (duration of the reference), but never more than two rows of the reference or one row of
 //!   the result (median spacing): where the reference is dense, the comparison is sharp. Without this bound a fast
 //!   oscillation in a long run would fit inside its own tube with any phase.
@@ -32,6 +33,8 @@ use crate::ResultTable;
 pub struct TubeOptions {
     /// Half-height of the tube as a share of the signal's range.
     pub relative: f64,
+    /// Smallest half-height as a share of the signal's size: what the reference resolves.
+    pub resolution: f64,
     /// Half-width of the tube as a share of the duration.
     pub relative_time: f64,
     /// Share of the time that a signal may be outside and still match.
@@ -44,6 +47,7 @@ impl Default for TubeOptions {
     fn default() -> Self {
         TubeOptions {
             relative: 0.002,
+            resolution: 0.0,
             relative_time: 0.002,
             allowed_outside: 0.0,
             far_off: 0.1,
@@ -89,6 +93,8 @@ pub struct SignalComparison {
     pub max_deviation: f64,
     /// The scale of the tube: range, size, or the scale of zero.
     pub scale: f64,
+    /// The tube is as high as the reference resolves, which is more than a share of the range.
+    pub unresolved: bool,
     /// Share of the reference's duration outside the tube.
     pub share_outside: f64,
     /// The same without a time band, for information.
@@ -211,6 +217,7 @@ fn missing(name: &str, verdict: SignalVerdict) -> SignalComparison {
         verdict,
         max_deviation: 0.0,
         scale: 1.0,
+        unresolved: false,
         share_outside: 1.0,
         share_outside_strict: 1.0,
         first_outside: None,
@@ -237,6 +244,12 @@ fn median_spacing(times: &[f64]) -> f64 {
     *steps.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
+/// Largest |r|.
+fn size_of(reference: &[f64]) -> f64 {
+    let finite = reference.iter().filter(|value| value.is_finite());
+    finite.fold(0.0, |size, value| size.max(value.abs()))
+}
+
 /// Scale of the tube's height: see the module's text.
 fn scale_of(reference: &[f64]) -> f64 {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -244,7 +257,7 @@ fn scale_of(reference: &[f64]) -> f64 {
         low = low.min(value);
         high = high.max(value);
     }
-    let size = low.abs().max(high.abs());
+    let size = size_of(reference);
     let range = high - low;
     if low > high || size <= ZERO_MAX {
         ZERO_SCALE
@@ -408,7 +421,8 @@ fn compare_signal(
     options: &TubeOptions,
 ) -> SignalComparison {
     let scale = scale_of(&reference.y);
-    let dy = options.relative * scale;
+    let resolved = options.resolution * size_of(&reference.y);
+    let dy = (options.relative * scale).max(resolved);
     let mut window = Window::new(reference, grid.dt);
     let mut exact = Walker::new(reference);
     let (mut tube, mut strict) = (Outside::default(), Outside::default());
@@ -478,6 +492,7 @@ fn compare_signal(
         verdict,
         max_deviation,
         scale,
+        unresolved: resolved > options.relative * scale,
         share_outside,
         share_outside_strict: share(strict.duration).max(if grid.pieces.is_empty() {
             share_outside

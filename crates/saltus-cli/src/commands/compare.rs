@@ -15,6 +15,7 @@ pub(crate) fn compare(args: CompareArgs) -> Outcome {
     let reference = files::read_table(&args.reference)?;
     let options = TubeOptions {
         relative: args.tolerance,
+        resolution: args.resolution,
         relative_time: args.time_tolerance,
         allowed_outside: args.allow_outside,
         ..TubeOptions::default()

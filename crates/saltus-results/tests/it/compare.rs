@@ -47,6 +47,24 @@ fn an_offset_inside_the_tube_matches_and_outside_does_not() {
 }
 
 #[test]
+fn what_the_reference_does_not_resolve_is_not_compared() {
+    // A temperature that rises by 2e-3 K, computed with a tolerance of 1e-6.
+    let options = TubeOptions {
+        resolution: 1e-5,
+        ..TubeOptions::default()
+    };
+    let reference = sampled(100, 1.0, |t| 293.15 + 2e-3 * t);
+    let at = |offset: f64| {
+        let result = sampled(100, 1.0, |t| 293.15 + 2e-3 * t + offset);
+        compare_all(&result, &reference, &options)
+    };
+    assert!(at(2.9e-3).is_match() && only(&at(0.0)).unresolved);
+    assert!(!at(3.1e-3).is_match());
+    let wide = sampled(100, 1.0, |t| 293.15 + 20.0 * t);
+    assert!(!only(&compare_all(&wide, &wide, &options)).unresolved);
+}
+
+#[test]
 fn without_a_time_band_the_tube_is_exactly_as_high_as_asked() {
     let options = TubeOptions {
         relative_time: 0.0,
