@@ -18,7 +18,8 @@ use saltus_model::{
     Section, Site, Slot, StateSlots, colour_columns,
 };
 use saltus_structure::{
-    Action, Assignment, Block, Direct, Role, StateSet, Step, StructuredSystem, TimeEvent,
+    Action, Assignment, Block, Coefficients, Direct, Role, StateSet, Step, StructuredSystem,
+    TimeEvent,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
 use std::cell::RefCell;
@@ -552,6 +553,7 @@ impl<'a> Builder<'a> {
             determines,
             discrete,
             linear: block.linear,
+            constant: block.linear && block.coefficients <= Coefficients::Discrete,
             residual_sites,
             inner_sites,
             pattern,

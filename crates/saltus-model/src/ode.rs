@@ -419,6 +419,7 @@ where
                 unknowns,
                 discrete: Vec::new(),
                 linear: false,
+                constant: false,
                 residual_sites,
                 inner_sites: Vec::new(),
                 pattern: None,

@@ -140,6 +140,8 @@ pub struct BlockInfo {
     pub discrete: Vec<Slot>,
     /// Linear in the unknowns (for every value of the discrete ones).
     pub linear: bool,
+    /// The Jacobian changes at events only.
+    pub constant: bool,
     /// The place of each residual equation.
     pub residual_sites: Vec<Site>,
     /// The places of the equations behind the inner assignments, for messages.

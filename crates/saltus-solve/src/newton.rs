@@ -222,8 +222,12 @@ impl<S: System> BlockSolve<'_, S> {
 
     fn linear_from_zero(&mut self) -> Result<Solved, SolveError> {
         self.residual_at_u()?;
-        self.jacobian(|nominal, _| nominal)?;
-        self.factor();
+        let between_events = !matches!(self.schedule, ScheduleKind::Event | ScheduleKind::Initial);
+        let keep = self.info.constant && between_events && self.work.factors == Factors::Regular;
+        if !keep {
+            self.jacobian(|nominal, _| nominal)?;
+            self.factor();
+        }
         if self.work.factors == Factors::Singular {
             return self.linear_singular();
         }

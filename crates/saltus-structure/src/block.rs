@@ -2,11 +2,11 @@
 
 use crate::numeric::known_nonzero;
 use crate::sort::{solve_discrete, solve_linear, solve_real};
-use crate::system::{Assignment, Block, Direct};
-use crate::work::{Eq, Kind, Work};
+use crate::system::{Assignment, Block, Coefficients, Direct};
+use crate::work::{Class, Eq, Kind, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_graph::{TearProblem, strongly_connected_components, tear};
-use saltus_ir::flat::Origin;
+use saltus_ir::flat::{Origin, Variability};
 use saltus_ir::linear::LinearForm;
 use saltus_ir::{BinaryOp, Builtin, Expr, ExprId, Ir, UnaryOp, VarId};
 
@@ -115,6 +115,11 @@ pub(crate) fn build_block(
     let linear = residuals
         .iter()
         .all(|r| degree(&work.flat.ir, r.0, &degrees, 0) <= 1);
+    let coefficients = if linear {
+        coefficients(work, &unknowns, &inner, &residuals)
+    } else {
+        Coefficients::Varying
+    };
     let direct = if linear {
         replacement(work, &unknowns, &mut inner, &residuals)
     } else {
@@ -126,8 +131,97 @@ pub(crate) fn build_block(
         residuals,
         discrete,
         linear,
+        coefficients,
         direct,
     })
+}
+
+/// What the coefficients of the unknowns in the residuals of a linear block depend on, through the inner assignments.
+fn coefficients(
+    work: &Work,
+    unknowns: &[VarId],
+    inner: &[Assignment],
+    residuals: &[(ExprId, Origin)],
+) -> Coefficients {
+    let mut vars: FxHashMap<VarId, Dependence> = (unknowns.iter())
+        .map(|&v| (v, Dependence::of_unknown()))
+        .collect();
+    for a in inner {
+        let of_value = dependence(work, a.value, &vars);
+        vars.insert(a.var, of_value);
+    }
+    (residuals.iter())
+        .filter_map(|r| dependence(work, r.0, &vars).slope)
+        .max()
+        .unwrap_or(Coefficients::Constant)
+}
+
+/// Of an expression that is linear in the unknowns.
+#[derive(Clone, Copy)]
+struct Dependence {
+    /// What the coefficients of unknowns depend on; `None`: there are no unknowns.
+    slope: Option<Coefficients>,
+    /// What it depends on if there are none.
+    value: Coefficients,
+}
+
+impl Dependence {
+    fn of_unknown() -> Dependence {
+        Dependence {
+            slope: Some(Coefficients::Constant),
+            value: Coefficients::Varying,
+        }
+    }
+}
+
+fn dependence(work: &Work, e: ExprId, vars: &FxHashMap<VarId, Dependence>) -> Dependence {
+    let ir = &work.flat.ir;
+    let of_var = |v: VarId| match work.class(v) {
+        Class::Known if work.flat.variables[v].variability == Variability::Constant => {
+            Coefficients::Constant
+        }
+        Class::Known | Class::FreeParameter => Coefficients::Parameter,
+        Class::Discrete => Coefficients::Discrete,
+        _ => Coefficients::Varying,
+    };
+    let free = |value| Dependence { slope: None, value };
+    let mut known: FxHashMap<ExprId, Dependence> = FxHashMap::default();
+    for id in ir.reachable(&[e]) {
+        let of_node = match ir.expr(id) {
+            Expr::Var(v) => vars.get(v).copied().unwrap_or_else(|| free(of_var(*v))),
+            Expr::Builtin(Builtin::Pre, _) => free(Coefficients::Discrete),
+            Expr::Time | Expr::VarArray(_) | Expr::Builtin(Builtin::Delay, _) => {
+                free(Coefficients::Varying)
+            }
+            Expr::Call { function, .. } if ir.functions[*function].impure => {
+                free(Coefficients::Varying)
+            }
+            expr => {
+                let sum = matches!(
+                    expr,
+                    Expr::Unary(UnaryOp::Neg, _) | Expr::Binary(BinaryOp::Add | BinaryOp::Sub, ..)
+                );
+                let mut slope: Option<Coefficients> = None;
+                let mut value = Coefficients::Constant;
+                ir.for_each_child(id, |child| {
+                    let child = known[&child];
+                    slope = slope.max(child.slope);
+                    if child.slope.is_none() {
+                        value = value.max(child.value);
+                    }
+                });
+                // Factors, divisors and conditions are part of the coefficients.
+                let slope = if sum {
+                    slope
+                } else {
+                    slope.map(|s| s.max(value))
+                };
+                Dependence { slope, value }
+            }
+        };
+        known.insert(id, of_node);
+    }
+    known[&e]
 }
 
 /// Replacement equations of a linear block; inner assignments that do not depend on the unknowns come to the front.

@@ -191,8 +191,16 @@ impl Printer<'_> {
                     (false, true) => "mixed linear",
                     (false, false) => "mixed nonlinear",
                 };
+                let coefficients = if block.linear {
+                    format!(", {} coefficients", block.coefficients.name())
+                } else {
+                    String::new()
+                };
                 let names: Vec<String> = block.unknowns.iter().map(|&v| self.name(v)).collect();
-                let mut lines = vec![format!("{mark}{kind} block, unknowns {}", names.join(", "))];
+                let mut lines = vec![format!(
+                    "{mark}{kind} block{coefficients}, unknowns {}",
+                    names.join(", ")
+                )];
                 lines.extend(
                     block
                         .inner

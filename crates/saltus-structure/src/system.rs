@@ -91,8 +91,32 @@ pub struct Block {
     pub discrete: Vec<Assignment>,
     /// The residuals are linear in the unknowns (after `inner`), whatever the discrete values.
     pub linear: bool,
+    /// What the coefficients of the unknowns depend on; of blocks that are not linear, `Varying`.
+    pub coefficients: Coefficients,
     /// The replacement equations of few unknowns of a linear block.
     pub direct: Option<Direct>,
+}
+
+/// What something depends on, each kind including those before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Coefficients {
+    /// Literals and constants.
+    Constant,
+    Parameter,
+    /// Changes at events only.
+    Discrete,
+    Varying,
+}
+
+impl Coefficients {
+    pub fn name(self) -> &'static str {
+        match self {
+            Coefficients::Constant => "constant",
+            Coefficients::Parameter => "parameter",
+            Coefficients::Discrete => "discrete",
+            Coefficients::Varying => "varying",
+        }
+    }
 }
 
 /// The residuals of a linear block, written out in its unknowns by substitution of the inner assignments: `matrix·unknowns = rhs`.

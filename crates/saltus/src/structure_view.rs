@@ -45,6 +45,8 @@ pub struct StateSetView {
 pub struct BlockView {
     /// `explicit`, `discrete`, `linear`, `nonlinear`, `mixed linear`, `mixed nonlinear`.
     pub kind: &'static str,
+    /// Of linear blocks, what their coefficients depend on: `constant`, `parameter`, `discrete` (change at events only), `varying`.
+    pub coefficients: Option<&'static str>,
     /// Unknowns that are iterated upon.
     pub torn: Vec<String>,
     /// Equations with the unknown that each determines, in the order of evaluation.
@@ -94,6 +96,13 @@ struct Row {
     residual: bool,
 }
 
+/// The rows of a step.
+struct Rows {
+    kind: &'static str,
+    coefficients: Option<&'static str>,
+    rows: Vec<Row>,
+}
+
 struct Viewer<'a> {
     system: &'a StructuredSystem,
     sources: &'a SourceMap,
@@ -115,7 +124,7 @@ impl Viewer<'_> {
     }
 
     /// The rows of each step that computes something, inner assignments before residuals.
-    fn rows(&self) -> Vec<(&'static str, Vec<Row>)> {
+    fn rows(&self) -> Vec<Rows> {
         let assigned = |a: &Assignment| Row {
             var: a.var,
             value: a.value,
@@ -141,7 +150,11 @@ impl Viewer<'_> {
                     discrete,
                 } => {
                     let kind = if *discrete { "discrete" } else { "explicit" };
-                    Some((kind, vec![assigned(assignment)]))
+                    Some(Rows {
+                        kind,
+                        coefficients: None,
+                        rows: vec![assigned(assignment)],
+                    })
                 }
                 Step::Block(block) => {
                     let kind = match (block.discrete.is_empty(), block.linear) {
@@ -150,7 +163,11 @@ impl Viewer<'_> {
                         (false, true) => "mixed linear",
                         (false, false) => "mixed nonlinear",
                     };
-                    Some((kind, block_rows(block)))
+                    Some(Rows {
+                        kind,
+                        coefficients: block.linear.then(|| block.coefficients.name()),
+                        rows: block_rows(block),
+                    })
                 }
                 Step::Action { .. } => None,
             })
@@ -197,7 +214,7 @@ pub(crate) fn structure_view(system: &StructuredSystem, sources: &SourceMap) -> 
     let viewer = Viewer { system, sources };
     let rows = viewer.rows();
     let mut is_unknown = vec![false; system.flat.variables.len()];
-    for row in rows.iter().flat_map(|(_, rows)| rows) {
+    for row in rows.iter().flat_map(|step| &step.rows) {
         is_unknown[row.var.index()] = true;
     }
     let equation = |row: &Row| {
@@ -216,12 +233,13 @@ pub(crate) fn structure_view(system: &StructuredSystem, sources: &SourceMap) -> 
         }
     };
     let blocks = (rows.iter())
-        .map(|(kind, rows)| BlockView {
-            kind,
-            torn: (rows.iter().filter(|row| row.residual))
+        .map(|step| BlockView {
+            kind: step.kind,
+            coefficients: step.coefficients,
+            torn: (step.rows.iter().filter(|row| row.residual))
                 .map(|row| viewer.name(row.var))
                 .collect(),
-            equations: rows.iter().map(equation).collect(),
+            equations: step.rows.iter().map(equation).collect(),
         })
         .collect();
     let states = (system.states.iter().zip(&system.state_reasons))
@@ -286,7 +304,7 @@ pub(crate) fn structure_picture(
     let viewer = Viewer { system, sources };
     let rows = viewer.rows();
     let mut number = vec![usize::MAX; system.flat.variables.len()];
-    for (k, row) in rows.iter().flat_map(|(_, rows)| rows).enumerate() {
+    for (k, row) in rows.iter().flat_map(|step| &step.rows).enumerate() {
         number[row.var.index()] = k;
     }
     let states = (system.states.iter().zip(&system.state_reasons))
@@ -310,7 +328,7 @@ pub(crate) fn structure_picture(
         ],
         ..StructurePicture::default()
     };
-    for (kind, rows) in &rows {
+    for Rows { kind, rows, .. } in &rows {
         let first = picture.equations.len();
         for row in rows {
             let read = system.flat.ir.variables_of(row.value).into_iter();

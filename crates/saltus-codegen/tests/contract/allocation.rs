@@ -4,7 +4,7 @@ use crate::builder::{Builder, Run, origin};
 use saltus_codegen::Execution;
 use saltus_ir::{BinaryOp, Builtin};
 use saltus_model::{BlockId, Instance, ScheduleKind, Section, System, Values};
-use saltus_structure::{Block, Crossing, CrossingClass, Role, StateSet, Step};
+use saltus_structure::{Block, Coefficients, Crossing, CrossingClass, Role, StateSet, Step};
 use std::alloc::{GlobalAlloc, Layout, System as Heap};
 use std::cell::Cell;
 
@@ -74,6 +74,7 @@ fn system(n: usize) -> Run {
         residuals,
         discrete: Vec::new(),
         linear: false,
+        coefficients: Coefficients::Varying,
         direct: None,
     }));
     b.compile()

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use saltus_codegen::Execution;
 use saltus_ir::BinaryOp;
 use saltus_model::{BlockId, Instance, System};
-use saltus_structure::{Block, Direct, Role, Step};
+use saltus_structure::{Block, Coefficients, Direct, Role, Step};
 
 /// `a[i][j]*x[j] + … = b[i]` with parameters, and `sum` of the unknowns as an inner assignment.
 fn system(n: usize, execution: Execution) -> Run {
@@ -49,6 +49,7 @@ fn system(n: usize, execution: Execution) -> Run {
         residuals,
         discrete: Vec::new(),
         linear: true,
+        coefficients: Coefficients::Varying,
         direct: Some(direct),
     }));
     Run::new(b.compile().model.with_execution(execution), &[])

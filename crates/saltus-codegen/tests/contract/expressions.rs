@@ -8,7 +8,7 @@ use saltus_ir::func::{
 use saltus_ir::types::ObjectType;
 use saltus_ir::{Base, BinaryOp, Builtin, Dim, Expr, ExprId, FuncId, LocalId, Sub, Type, VarId};
 use saltus_model::{BlockId, FaultKind, Instance, ScheduleKind, System};
-use saltus_structure::{Block, Role, Step};
+use saltus_structure::{Block, Coefficients, Role, Step};
 use saltus_syntax::Name;
 
 fn outputs(b: Builder) -> Run {
@@ -281,6 +281,7 @@ fn a_call_is_evaluated_once_and_has_a_derivative() {
         residuals: vec![(call, origin()), (second, origin())],
         discrete: Vec::new(),
         linear: false,
+        coefficients: Coefficients::Varying,
         direct: None,
     };
     b.system.event.push(Step::Block(block));
@@ -411,6 +412,7 @@ fn tables_are_objects_and_their_look_up_has_an_exact_derivative() {
         residuals: vec![(square, origin())],
         discrete: Vec::new(),
         linear: false,
+        coefficients: Coefficients::Varying,
         direct: None,
     };
     b.system.event.push(Step::Block(block));

@@ -14,7 +14,7 @@ use saltus_ir::{
     Value,
 };
 use saltus_model::{BlockId, Fault, Instance, ScheduleKind, Section, System, Values};
-use saltus_structure::{Block, Role, Step};
+use saltus_structure::{Block, Coefficients, Role, Step};
 use saltus_syntax::Name;
 
 /// Random functions; `SALTUS_CASES` asks for more.
@@ -443,6 +443,7 @@ fn loops_are_differentiated_exactly() {
         residuals: vec![(call, origin())],
         discrete: Vec::new(),
         linear: false,
+        coefficients: Coefficients::Varying,
         direct: None,
     }));
     let model = b.compile().model;
@@ -487,6 +488,7 @@ fn system(r: &mut Random) -> (Run, Ir, FuncId) {
         residuals: vec![(call, origin()), (second, origin())],
         discrete: Vec::new(),
         linear: false,
+        coefficients: Coefficients::Varying,
         direct: None,
     }));
     let ir = b.system.flat.ir.clone();

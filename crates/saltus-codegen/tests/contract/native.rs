@@ -4,7 +4,7 @@ use crate::builder::{Builder, Run, origin};
 use saltus_codegen::Execution;
 use saltus_ir::{BinaryOp, Builtin, ExprId, VarId};
 use saltus_model::{BlockId, Fault, Instance, ScheduleKind, Section, System, Values};
-use saltus_structure::{Block, Role, Step};
+use saltus_structure::{Block, Coefficients, Role, Step};
 
 /// Random systems; `SALTUS_CASES` asks for more.
 const CASES: u64 = 2000;
@@ -157,6 +157,7 @@ fn system(r: &mut Random, size: usize) -> (Run, usize) {
         residuals,
         discrete: Vec::new(),
         linear: false,
+        coefficients: Coefficients::Varying,
         direct: None,
     }));
     for k in 0..r.below(size) {

@@ -3,7 +3,7 @@
 use crate::builder::{Builder, Run, origin, slot_of};
 use saltus_ir::{Base, BinaryOp, Builtin};
 use saltus_model::{BlockId, Instance, Model, ScheduleKind, Section, SlotRole, StateSlots, System};
-use saltus_structure::{Action, Block, Crossing, CrossingClass, Role, Step};
+use saltus_structure::{Action, Block, Coefficients, Crossing, CrossingClass, Role, Step};
 
 fn ball() -> Run {
     let mut b = Builder::new();
@@ -155,6 +155,7 @@ fn diode() -> Run {
         residuals: vec![(residual, origin())],
         discrete: vec![b.assignment(off, is_off)],
         linear: true,
+        coefficients: Coefficients::Varying,
         direct: None,
     };
     b.system.event.push(Step::Block(block));
@@ -236,6 +237,7 @@ fn jacobians_of_nonlinear_blocks_are_exact_for_any_number_of_unknowns() {
         residuals,
         discrete: Vec::new(),
         linear: false,
+        coefficients: Coefficients::Varying,
         direct: None,
     };
     b.system.event.push(Step::Block(block));

@@ -2,7 +2,9 @@
 
 use saltus_model::{Instance, Model, ScheduleKind};
 use saltus_solve::{Accuracy, Driver, Guess, Tolerances};
-use saltus_testkit::blocks::{BRATU_FIRST, SCALAR_UNKNOWN, bratu, bratu_exact, scalar_equation};
+use saltus_testkit::blocks::{
+    BRATU_FIRST, SCALAR_UNKNOWN, bratu, bratu_exact, linear_system, scalar_equation,
+};
 
 #[test]
 fn thousands_of_unknowns_need_only_their_pattern() {
@@ -70,4 +72,27 @@ fn a_solution_that_is_solved_for_again_stays_the_same() {
             }
         }
     }
+}
+
+#[test]
+fn a_matrix_that_changes_at_events_only_is_factored_once_between_them() {
+    let rows: [&[f64]; 2] = [&[2.0, 1.0], &[1.0, 3.0]];
+    let model = linear_system(&rows, &[3.0, 4.0]);
+    let mut instance = model.instantiate();
+    let mut values = instance.bind(0.0, &[]).expect("has values");
+    let system = instance.system(&values);
+    let mut driver = Driver::new(system, model.info(), Tolerances::new(1e-6));
+    let mut jacobians = |kind, forget: bool| {
+        if forget {
+            driver.forget_factors();
+        }
+        let before = driver.counters.jacobians;
+        let solved = driver.run(system, kind, &mut values, Accuracy::Trial, Guess::Current);
+        solved.expect("is solved");
+        driver.counters.jacobians - before
+    };
+    assert_eq!(jacobians(ScheduleKind::Outputs, false), 1);
+    assert_eq!(jacobians(ScheduleKind::Outputs, false), 0);
+    assert_eq!(jacobians(ScheduleKind::Event, false), 1);
+    assert_eq!(jacobians(ScheduleKind::Outputs, true), 1);
 }
