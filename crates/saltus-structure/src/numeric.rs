@@ -3,6 +3,7 @@
 //! They guide choices (pivots, divisors, state selection); they are never written into the model, because a run may set other values.
 
 use crate::work::{Class, Work};
+use rustc_hash::FxHashMap;
 use saltus_ir::eval::{Env, NoExternals, eval};
 use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, Id, UnaryOp, Value, VarId};
 
@@ -121,7 +122,7 @@ pub(crate) fn known_nonzero(work: &mut Work, e: ExprId) -> bool {
     if let Some(number) = work.flat.ir.as_number(e) {
         return number != 0.0;
     }
-    match sign(work, e, 0) {
+    match sign(work, e, 0, &mut FxHashMap::default()) {
         Sign::Positive | Sign::Negative => return true,
         Sign::NonNegative | Sign::NonPositive | Sign::Unknown => {}
     }
@@ -193,15 +194,25 @@ impl Sign {
     }
 }
 
-fn sign(work: &Work, e: ExprId, depth: u32) -> Sign {
+/// The sign of an expression; `known` has those of its shared parts, each of which is looked at once.
+fn sign(work: &Work, e: ExprId, depth: u32, known: &mut FxHashMap<ExprId, Sign>) -> Sign {
     if depth > SIGN_DEPTH_MAX {
         return Sign::Unknown;
     }
+    if let Some(&sign) = known.get(&e) {
+        return sign;
+    }
+    let found = sign_by_parts(work, e, depth, known);
+    known.insert(e, found);
+    found
+}
+
+fn sign_by_parts(work: &Work, e: ExprId, depth: u32, known: &mut FxHashMap<ExprId, Sign>) -> Sign {
     let ir = &work.flat.ir;
     if let Some(number) = ir.as_number(e) {
         return Sign::of(number);
     }
-    let of = |e: ExprId| sign(work, e, depth + 1);
+    let mut of = |e: ExprId| sign(work, e, depth + 1, known);
     match ir.expr(e) {
         Expr::Var(v) => match work
             .values
