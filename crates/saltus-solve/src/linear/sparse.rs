@@ -147,10 +147,10 @@ impl<T: Scalar> SparseLu<T> {
             self.pivots = Pivots::None;
             self.work.fill(T::ZERO);
         }
-        // Preferring the diagonal costs accuracy in rare cases: then the largest pivot is taken everywhere.
+        // Preferring the diagonal costs accuracy in rare cases, to the point of overflow: then the largest pivot is taken everywhere.
         let regular = match self.fresh(values, PIVOT_SHARE) {
-            Some(growth) if growth > GROWTH_MAX => self.fresh(values, 1.0),
-            result => result,
+            Some(growth) if growth <= GROWTH_MAX => Some(growth),
+            Some(_) | None => self.fresh(values, 1.0),
         };
         if let Some(growth) = regular {
             self.growth_fresh = growth;
