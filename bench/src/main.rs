@@ -9,18 +9,21 @@ mod growth;
 mod hand;
 mod measure;
 mod native;
+mod network;
 mod report;
 mod stiff;
 
 use report::Section;
 use std::path::PathBuf;
 
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 9] = [
     "heat-1000",
     "heat-20000",
     "ladder-10",
     "ladder-50",
     "ladder-200",
+    "network-1000",
+    "network-10000",
     "growth",
     "native",
 ];
@@ -60,6 +63,7 @@ fn main() {
         let section = match name.split_once('-') {
             Some(("heat", n)) => stiff::heat(n.parse().expect("a size")),
             Some(("ladder", n)) => stiff::diode_ladder(n.parse().expect("a size")),
+            Some(("network", n)) => network::network(n.parse().expect("a size")),
             _ if name == "native" => native::right_hand_sides(),
             _ => growth::growth(),
         };

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::FlatModel;
 use saltus_ir::{Builtin, Expr, ExprId, Id, VarId};
 use saltus_model::Slot;
-use saltus_structure::{Block, Role, Step, StructuredSystem};
+use saltus_structure::{Assignment, Block, Role, Step, StructuredSystem};
 use std::rc::Rc;
 
 /// Variables whose current value the expression reads (`pre` does not count), each once.
@@ -47,9 +47,28 @@ pub(crate) fn block_pattern(
     layout: &Layout,
     block: &Block,
 ) -> Option<Vec<Vec<u32>>> {
+    let rows = block.residuals.iter().map(|(e, _)| Row::Residual(*e));
+    pattern_of(flat, layout, &block.unknowns, &block.inner, rows)
+}
+
+/// A row of a pattern.
+pub(crate) enum Row {
+    Residual(ExprId),
+    /// The value of a variable.
+    Value(VarId),
+}
+
+/// For each unknown the rows that depend on it, ascending, through the assignments.
+pub(crate) fn pattern_of(
+    flat: &FlatModel,
+    layout: &Layout,
+    unknowns: &[VarId],
+    inner: &[Assignment],
+    rows: impl Iterator<Item = Row>,
+) -> Option<Vec<Vec<u32>>> {
     // Unknowns that a slot depends on, ascending.
     let mut of_slot: FxHashMap<Slot, Vec<u32>> = FxHashMap::default();
-    for (k, var) in block.unknowns.iter().enumerate() {
+    for (k, var) in unknowns.iter().enumerate() {
         of_slot.insert(layout.slot(*var), vec![k as u32]);
     }
     let mut read = Vec::new();
@@ -63,7 +82,7 @@ pub(crate) fn block_pattern(
         unknowns
     };
     let mut n_entries = 0;
-    for a in &block.inner {
+    for a in inner {
         let unknowns = unknowns_of(&of_slot, a.value);
         n_entries += unknowns.len();
         if n_entries > PATTERN_ENTRIES_MAX {
@@ -71,9 +90,13 @@ pub(crate) fn block_pattern(
         }
         of_slot.insert(layout.slot(a.var), unknowns);
     }
-    let mut pattern = vec![Vec::new(); block.unknowns.len()];
-    for (row, (residual, _)) in block.residuals.iter().enumerate() {
-        for unknown in unknowns_of(&of_slot, *residual) {
+    let mut pattern = vec![Vec::new(); unknowns.len()];
+    for (row, of) in rows.enumerate() {
+        let depends = match of {
+            Row::Residual(e) => unknowns_of(&of_slot, e),
+            Row::Value(v) => of_slot.get(&layout.slot(v)).cloned().unwrap_or_default(),
+        };
+        for unknown in depends {
             pattern[unknown as usize].push(row as u32);
         }
     }

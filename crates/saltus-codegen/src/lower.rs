@@ -210,6 +210,15 @@ impl<'a> Lower<'a> {
         self.emit(Op::Out { src, index });
     }
 
+    /// The value of a variable.
+    pub(crate) fn out_value(&mut self, var: VarId, index: usize) {
+        let src = self.load(var);
+        self.emit(Op::Out {
+            src,
+            index: index as u32,
+        });
+    }
+
     /// Runs `body` only where `guard` holds.
     pub(crate) fn guarded(
         &mut self,

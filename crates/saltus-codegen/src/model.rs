@@ -10,8 +10,8 @@ use crate::work::{Columns, Context, Texts, Work};
 use rustc_hash::FxHashMap;
 use saltus_ir::external::{Host, NoHost, Objects};
 use saltus_model::{
-    BlockId, BlockInfo, CodeId, CrossingInfo, Fault, FaultKind, InitialNote, Instance, Model,
-    ModelInfo, ScheduleKind, Section, SelectionChange, Slot, SlotRole, StateSlots, Status,
+    BlockId, BlockInfo, CodeId, CrossingInfo, DaeForm, Fault, FaultKind, InitialNote, Instance,
+    Model, ModelInfo, ScheduleKind, Section, SelectionChange, Slot, SlotRole, StateSlots, Status,
     StepPoint, System, Values,
 };
 use std::cell::RefCell;
@@ -23,6 +23,7 @@ pub struct CompiledModel {
     program: Arc<Program>,
     host: Arc<dyn Host>,
     execution: Execution,
+    uses_dae_form: bool,
 }
 
 impl CompiledModel {
@@ -31,6 +32,7 @@ impl CompiledModel {
             program: Arc::new(program),
             host: Arc::new(NoHost),
             execution: Execution::default(),
+            uses_dae_form: true,
         }
     }
 
@@ -43,6 +45,12 @@ impl CompiledModel {
     /// How runs made from now on carry out the code; the results do not depend on it.
     pub fn with_execution(mut self, execution: Execution) -> CompiledModel {
         self.execution = execution;
+        self
+    }
+
+    /// Whether runs made from now on offer their DAE form to implicit methods, where there is one. For comparison.
+    pub fn with_dae_form(mut self, uses_dae_form: bool) -> CompiledModel {
+        self.uses_dae_form = uses_dae_form;
         self
     }
 
@@ -85,6 +93,7 @@ impl Model for CompiledModel {
                 program,
                 work: RefCell::new(work),
                 execution: self.execution,
+                uses_dae_form: self.uses_dae_form,
             },
             host: self.host.clone(),
             time_start: 0.0,
@@ -519,6 +528,7 @@ pub struct CompiledSystem {
     program: Arc<Program>,
     work: RefCell<Work>,
     execution: Execution,
+    uses_dae_form: bool,
 }
 
 impl CompiledSystem {
@@ -561,6 +571,33 @@ impl CompiledSystem {
             _ => code.jacobian(&how, &cx, work, values, jacobian, size, |w| &mut w.eight),
         }
         .map_err(|fault| *fault)
+    }
+
+    /// Derivatives of as many results as there are columns in a pattern, in its order, in directions that columns without a common row
+    /// share. False if one is not finite.
+    fn on_pattern(
+        &self,
+        code: &Code,
+        pattern: &[Vec<u32>],
+        (directions, n_directions): (&[u32], usize),
+        values: &mut Values,
+        jacobian: &mut [f64],
+    ) -> Result<bool, Fault> {
+        let n = pattern.len();
+        let mut together = std::mem::take(&mut self.work.borrow_mut().together);
+        together.resize(together.len().max(n * n_directions), 0.0);
+        let status = self.columns(code, values, &mut together, (n, n_directions));
+        let mut place = 0;
+        for (rows, direction) in pattern.iter().zip(directions) {
+            let column = &together[n * *direction as usize..][..n];
+            for row in rows {
+                jacobian[place] = column[*row as usize];
+                place += 1;
+            }
+        }
+        self.work.borrow_mut().together = together;
+        status?;
+        Ok(useful(&jacobian[..place]))
     }
 
     /// Runs code that stores nothing; its results.
@@ -641,25 +678,8 @@ impl System for CompiledSystem {
             self.columns(&code.residual, values, jacobian, (n, n))?;
             return Ok(useful(&jacobian[..n * n]));
         };
-        let mut together = std::mem::take(&mut self.work.borrow_mut().together);
-        together.resize(together.len().max(n * code.n_directions), 0.0);
-        let status = self.columns(
-            &code.residual,
-            values,
-            &mut together,
-            (n, code.n_directions),
-        );
-        let mut place = 0;
-        for (rows, direction) in pattern.iter().zip(&code.directions) {
-            let column = &together[n * *direction as usize..][..n];
-            for row in rows {
-                jacobian[place] = column[*row as usize];
-                place += 1;
-            }
-        }
-        self.work.borrow_mut().together = together;
-        status?;
-        Ok(useful(&jacobian[..place]))
+        let directions = (code.directions.as_slice(), code.n_directions);
+        self.on_pattern(&code.residual, pattern, directions, values, jacobian)
     }
 
     fn observes_steps(&self) -> bool {
@@ -697,6 +717,28 @@ impl System for CompiledSystem {
 
     fn state_pattern(&self) -> Option<&[Vec<u32>]> {
         Some(&self.program.pattern)
+    }
+
+    fn dae_form(&self) -> Option<&DaeForm> {
+        let dae = self.program.dae.as_ref();
+        dae.filter(|_| self.uses_dae_form).map(|dae| &dae.form)
+    }
+
+    fn dae_functions(&self, values: &mut Values, out: &mut [f64]) -> Status {
+        match &self.program.dae {
+            Some(dae) => self.execute(&dae.code, values, out),
+            None => Ok(()),
+        }
+    }
+
+    fn dae_jacobian(&self, values: &mut Values, jacobian: &mut [f64]) -> Result<bool, Fault> {
+        match &self.program.dae {
+            Some(dae) if !dae.code.tape.inexact => {
+                let directions = (dae.directions.as_slice(), dae.n_directions);
+                self.on_pattern(&dae.code, &dae.form.pattern, directions, values, jacobian)
+            }
+            _ => Ok(false),
+        }
     }
 
     fn feeds_derivatives(&self, slot: Slot) -> bool {

@@ -4,7 +4,7 @@
 //! schedule become one tape; blocks get a residual tape and, when mixed, a tape for their discrete part.
 
 use crate::code::{Code, SharedEngine};
-use crate::depend;
+use crate::depend::{self, Row};
 use crate::functions::{FunctionCode, FunctionReport, FunctionTable};
 use crate::layout::{Layout, Sites, expr_text, model_info};
 use crate::lower::{Lower, LowerError, shares_jump};
@@ -14,8 +14,8 @@ use saltus_ir::flat::{FlatModel, Origin};
 use saltus_ir::func::AssertLevel;
 use saltus_ir::{ExprId, Id, VarId};
 use saltus_model::{
-    BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, InitialNote, ModelInfo, ScheduleKind,
-    Section, Site, Slot, StateSlots, colour_columns,
+    BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, DaeForm, InitialNote, ModelInfo,
+    ScheduleKind, Section, Site, Slot, StateSlots, colour_columns,
 };
 use saltus_structure::{
     Action, Assignment, Block, Coefficients, Direct, Role, StateSet, Step, StructuredSystem,
@@ -26,6 +26,12 @@ use std::cell::RefCell;
 
 /// Smaller blocks are taken as full.
 const PATTERN_MIN: usize = 12;
+
+/// With fewer states the matrix of the states alone is small.
+const DAE_STATES_MIN: usize = 24;
+
+/// The DAE form is used if the pattern of the states alone has this many times its entries.
+const DAE_ENTRIES_RATIO: usize = 2;
 
 /// A pattern is used if it saves at least this share of the directions.
 const COLOURS_SHARE_MAX: f64 = 0.7;
@@ -46,6 +52,7 @@ pub(crate) struct Program {
     /// The affine ones alone.
     pub(crate) affine_tape: Code,
     pub(crate) pattern: Vec<Vec<u32>>,
+    pub(crate) dae: Option<DaeCode>,
     pub(crate) feeds: Vec<bool>,
     pub(crate) discrete: Vec<Slot>,
     pub(crate) parameters: Code,
@@ -80,6 +87,15 @@ pub(crate) struct DelayInfo {
     pub(crate) stretch: Slot,
     /// For a delay time that moves.
     pub(crate) range: Option<(Slot, Slot)>,
+}
+
+/// The DAE form with its code: results are f, then g.
+#[derive(Debug)]
+pub(crate) struct DaeCode {
+    pub(crate) form: DaeForm,
+    pub(crate) directions: Vec<u32>,
+    pub(crate) n_directions: usize,
+    pub(crate) code: Code,
 }
 
 #[derive(Debug)]
@@ -228,6 +244,7 @@ pub(crate) fn build(
     let flag_tape = b.assignments(&flag_steps);
     let flag_followers = flag_steps.iter().map(|a| layout.slot(a.var)).collect();
     let pattern = depend::state_pattern(&system, &layout);
+    let dae = b.dae(&pattern);
     let mut feeds = vec![false; layout.n_slots];
     for (var, _) in system.flat.variables.iter() {
         if system
@@ -326,6 +343,7 @@ pub(crate) fn build(
         crossing_tape: crossing_tape.into(),
         affine_tape: affine_tape.into(),
         pattern,
+        dae,
         feeds,
         discrete,
         parameters: parameters.into(),
@@ -568,6 +586,62 @@ impl<'a> Builder<'a> {
             discrete_sites,
             direct: direct.map(Code::from),
         }
+    }
+
+    /// The DAE form, where it is much sparser than the states alone.
+    fn dae(&self, states: &[Vec<u32>]) -> Option<DaeCode> {
+        let system = self.system;
+        let n = system.states.len();
+        let entries = |pattern: &[Vec<u32>]| pattern.iter().map(Vec::len).sum::<usize>();
+        if n < DAE_STATES_MIN || !system.state_sets.is_empty() {
+            return None;
+        }
+        let mut unknowns: Vec<VarId> = system.states.iter().map(|(x, _)| *x).collect();
+        let (mut inner, mut residuals) = (Vec::new(), Vec::new());
+        for &i in &system.derivatives {
+            match &system.event[i] {
+                Step::Assign { assignment, .. } => inner.push(*assignment),
+                Step::Block(block) => {
+                    unknowns.extend(&block.unknowns);
+                    inner.extend(&block.inner);
+                    residuals.extend(block.residuals.iter().map(|(e, _)| *e));
+                }
+                Step::Action { .. } => {}
+            }
+        }
+        // No row is shorter than one entry.
+        if residuals.is_empty() || entries(states) < DAE_ENTRIES_RATIO * unknowns.len() {
+            return None;
+        }
+        let derivatives = system.states.iter().map(|(_, dx)| Row::Value(*dx));
+        let rows = derivatives.chain(residuals.iter().map(|e| Row::Residual(*e)));
+        let pattern = depend::pattern_of(self.flat(), self.layout, &unknowns, &inner, rows)?;
+        if entries(states) < DAE_ENTRIES_RATIO * (entries(&pattern) + n) {
+            return None;
+        }
+        let size = unknowns.len();
+        let (directions, n_directions) = colour_columns(size, size, |j| &pattern[j]);
+        let slots: Vec<Slot> = unknowns.iter().map(|v| self.layout.slot(*v)).collect();
+        let seeded = slots.iter().copied().zip(directions.iter().copied());
+        let mut lower = self.lower(Site(0)).with_unknowns(seeded);
+        for a in &inner {
+            lower.assign(a.var, a.value).ok()?;
+        }
+        for (i, (_, dx)) in system.states.iter().enumerate() {
+            lower.out_value(*dx, i);
+        }
+        for (i, residual) in residuals.iter().enumerate() {
+            lower.out(*residual, n + i).ok()?;
+        }
+        Some(DaeCode {
+            form: DaeForm {
+                unknowns: slots[n..].to_vec(),
+                pattern,
+            },
+            directions,
+            n_directions,
+            code: lower.finish().into(),
+        })
     }
 
     /// Code that solves a block by its replacement equations.

@@ -151,6 +151,17 @@ pub struct BlockInfo {
     pub pattern: Option<Vec<Vec<u32>>>,
 }
 
+/// The DAE form F(t, x, y, x') = (x' - f(t, x, y), g(t, x, y)) = 0 of a system whose derivatives need the unknowns y of algebraic blocks. The
+/// states alone have x' = f(t, x, y(t, x)), whose Jacobian is full where y couples all of them; that of f and g is sparse, and
+/// dF/dx + α dF/dx' = (αI - f_x, -f_y; g_x, g_y) has the Schur complement αI - f_x + f_y g_y⁻¹ g_x, the matrix of the states alone.
+#[derive(Clone, Debug)]
+pub struct DaeForm {
+    /// y, block by block in the order of the derivative schedule.
+    pub unknowns: Vec<Slot>,
+    /// For each state, then each unknown, the rows of (f, g) that it may influence, ascending.
+    pub pattern: Vec<Vec<u32>>,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CrossingClass {
     /// Affine in states and time together, with coefficients that change at events only: a polynomial wherever the states
@@ -247,6 +258,21 @@ pub trait System {
 
     /// Sparsity of the state Jacobian: for each state column the derivative rows it may influence; `None` if unknown (dense).
     fn state_pattern(&self) -> Option<&[Vec<u32>]>;
+
+    /// The DAE form, if its Jacobian is much sparser than [`System::state_pattern`]: implicit methods then use its matrix.
+    fn dae_form(&self) -> Option<&DaeForm> {
+        None
+    }
+
+    /// (f, g) at the states and unknowns in `values`, no block being solved. Asked for only if there is a DAE form.
+    fn dae_functions(&self, _values: &mut Values, _out: &mut [f64]) -> Status {
+        Ok(())
+    }
+
+    /// d(f, g)/d(x, y) in the order of [`DaeForm::pattern`], column by column. `Ok(false)`: it is not known at this point.
+    fn dae_jacobian(&self, _values: &mut Values, _jacobian: &mut [f64]) -> Result<bool, Fault> {
+        Ok(false)
+    }
 
     /// True if a change of this slot at an event changes the derivatives (the integrator must restart).
     fn feeds_derivatives(&self, slot: Slot) -> bool;

@@ -216,6 +216,23 @@ impl<S: System> Problem for ModelProblem<'_, S> {
     fn pattern(&self) -> Option<&[Vec<u32>]> {
         self.system.state_pattern()
     }
+
+    fn dae_pattern(&self) -> Option<&[Vec<u32>]> {
+        self.system.dae_form().map(|dae| dae.pattern.as_slice())
+    }
+
+    fn dae_jacobian(&mut self, t: f64, x: &[f64], out: &mut [f64]) -> Result<bool, SolveError> {
+        scatter(self.system.states(), t, x, self.values);
+        self.driver.run(
+            self.system,
+            ScheduleKind::Derivatives,
+            self.values,
+            Accuracy::Tight,
+            Guess::Accepted,
+        )?;
+        self.values.actions.messages.clear();
+        Ok(self.system.dae_jacobian(self.values, out)?)
+    }
 }
 
 /// Coefficients of the affine crossing functions with respect to the states. They change at events only and are found, when first needed after

@@ -70,6 +70,18 @@ pub trait Problem {
         Ok(false)
     }
 
+    /// For the explicit form x' = f(t, x, y(t, x)) with g(t, x, y) = 0: for each state, then each component of y, the rows of (f, g) that
+    /// it influences. Given where it is much sparser than [`Problem::pattern`]: linear systems of implicit methods are then solved
+    /// with y as further unknowns.
+    fn dae_pattern(&self) -> Option<&[Vec<u32>]> {
+        None
+    }
+
+    /// d(f, g)/d(x, y) at y(t, x), in the order of [`Problem::dae_pattern`]. `Ok(false)`: not known there.
+    fn dae_jacobian(&mut self, _t: f64, _x: &[f64], _out: &mut [f64]) -> Result<bool, SolveError> {
+        Ok(false)
+    }
+
     /// dF/dx' likewise; asked for only in the implicit form, where dF/dx is given.
     fn jacobian_rate(
         &mut self,
@@ -407,7 +419,7 @@ impl Integrator {
             return;
         };
         if self.methods[self.active].is_stiff() {
-            auto.see_pattern(problem.pattern());
+            auto.see_pattern(problem.dae_pattern().or(problem.pattern()));
             let implicit = auto.leave_explicit();
             self.stiff_switches += 1;
             self.change_to(implicit);

@@ -5,6 +5,10 @@
 //! give the matrices; else they are made by differences: columns that share no row are perturbed together (Curtis, Powell, Reid,
 //! J. Inst. Math. Appl. 13 (1974) 117; coloured greedily in the order of the columns), each by √ε of its size in the
 //! direction of motion, and the other way if the model cannot be evaluated there.
+//!
+//! Where the derivatives depend on algebraic unknowns y by g(t, x, y) = 0 that couple all states, F_x is full. A problem may then give the
+//! sparse matrices of f(t, x, y) and g instead. (αI - f_x, -f_y; g_x, g_y) (δ, η) = (r, 0) has the same δ as the matrix of the
+//! states alone, its Schur complement: y is an unknown of the linear systems only.
 
 use crate::control::all_finite;
 use crate::error::SolveError;
@@ -40,6 +44,8 @@ struct Structure {
     /// Place of each entry of the problem's own pattern.
     places: Vec<u32>,
     groups: Groups,
+    /// Number of states if the matrix has algebraic unknowns behind them.
+    states_of_dae: Option<usize>,
 }
 
 impl Structure {
@@ -65,7 +71,29 @@ impl Structure {
             places,
             groups: Groups::new(&pattern),
             pattern,
+            states_of_dae: None,
         }
+    }
+
+    /// With algebraic unknowns.
+    fn of_dae<P: Problem + ?Sized>(problem: &P, n: usize) -> Option<Structure> {
+        let columns = problem.dae_pattern()?;
+        let pattern = Pattern::with_diagonal(columns);
+        let place = |row: u32, column: usize| pattern.place(row, column).map(|p| p as u32);
+        let entries = (columns.iter().enumerate())
+            .flat_map(|(j, rows)| rows.iter().map(move |row| (*row, j)));
+        let places = entries
+            .map(|(row, j)| place(row, j))
+            .collect::<Option<_>>()?;
+        let diagonal = (0..n).map(|j| place(j as u32, j)).collect::<Option<_>>()?;
+        Some(Structure {
+            form: Form::Explicit,
+            diagonal,
+            places,
+            groups: Groups::none(),
+            pattern,
+            states_of_dae: Some(n),
+        })
     }
 }
 
@@ -82,6 +110,9 @@ impl Jacobian {
     ) -> Result<(), SolveError> {
         let n = x.len();
         statistics.jacobians += 1;
+        if self.by_dae(problem, t, x)? {
+            return Ok(());
+        }
         if self.structure.is_none() {
             let structure = Structure::new(problem, n);
             self.values = vec![0.0; structure.pattern.len()];
@@ -98,6 +129,49 @@ impl Jacobian {
             self.by_differences(problem, t, x, dx, nominal, statistics)?;
         }
         Ok(())
+    }
+
+    /// Takes the matrix of the DAE form; false if the problem has none. One that is not known at this point is left as it was.
+    fn by_dae<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        t: f64,
+        x: &[f64],
+    ) -> Result<bool, SolveError> {
+        let first = self.structure.is_none();
+        if first && let Some(structure) = Structure::of_dae(problem, x.len()) {
+            self.values = vec![0.0; structure.pattern.len()];
+            self.given = vec![0.0; structure.places.len()];
+            self.structure = Some(structure);
+        }
+        let Some(Structure {
+            states_of_dae: Some(n),
+            pattern,
+            places,
+            ..
+        }) = &self.structure
+        else {
+            return Ok(false);
+        };
+        if !problem.dae_jacobian(t, x, &mut self.given)? {
+            if first {
+                self.structure = None;
+            }
+            return Ok(!first);
+        }
+        self.values.fill(0.0);
+        for (place, value) in places.iter().zip(&self.given) {
+            self.values[*place as usize] = *value;
+        }
+        for j in 0..pattern.n() {
+            let entries = pattern
+                .rows(j)
+                .iter()
+                .zip(&mut self.values[pattern.column(j)]);
+            let of_states = entries.filter(|(row, _)| (**row as usize) < *n);
+            of_states.for_each(|(_, value)| *value = -*value);
+        }
+        Ok(true)
     }
 
     /// v := F_x' v
@@ -119,12 +193,13 @@ impl Jacobian {
         v.copy_from_slice(&self.changed);
     }
 
-    /// max_i Σ_j |df_i/dx_j| w_j/w_i: a bound of all eigenvalues, in the norm of the weights. Infinite for the implicit form, where
-    /// df/dx is not known.
+    /// max_i Σ_j |df_i/dx_j| w_j/w_i: a bound of all eigenvalues, in the norm of the weights. Infinite for the implicit form and
+    /// with algebraic unknowns, where df/dx is not known.
     pub(crate) fn norm(&self, weights: &[f64], sums: &mut [f64]) -> f64 {
         let Some(Structure {
             form: Form::Explicit,
             pattern,
+            states_of_dae: None,
             ..
         }) = &self.structure
         else {
@@ -298,6 +373,13 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
+    fn none() -> Groups {
+        Groups {
+            starts: vec![0],
+            columns: Vec::new(),
+        }
+    }
+
     pub(crate) fn new(pattern: &Pattern) -> Groups {
         let n = pattern.n();
         if pattern.is_full() {
@@ -338,6 +420,8 @@ pub(crate) struct IterationMatrix<T> {
     values: Vec<T>,
     /// Made with the first matrix.
     lu: Option<Lu<T>>,
+    /// A right-hand side with the algebraic unknowns; empty if there are none.
+    extended: Vec<T>,
 }
 
 impl<T: Scalar> IterationMatrix<T> {
@@ -345,6 +429,7 @@ impl<T: Scalar> IterationMatrix<T> {
         IterationMatrix {
             values: Vec::new(),
             lu: None,
+            extended: Vec::new(),
         }
     }
 
@@ -368,6 +453,10 @@ impl<T: Scalar> IterationMatrix<T> {
                     .extend(both.map(|(value, rate)| T::from_real(*value) + alpha.scaled(*rate)));
             }
         }
+        if structure.states_of_dae.is_some() {
+            self.extended
+                .resize(structure.pattern.n(), T::from_real(0.0));
+        }
         self.lu
             .get_or_insert_with(|| Lu::new(&structure.pattern))
             .factor(&self.values)
@@ -375,8 +464,15 @@ impl<T: Scalar> IterationMatrix<T> {
 
     /// Replaces `b` by the solution with the last factors.
     pub(crate) fn solve(&mut self, b: &mut [T]) {
-        if let Some(lu) = &mut self.lu {
+        let Some(lu) = &mut self.lu else { return };
+        if self.extended.is_empty() {
             lu.solve(b);
+            return;
         }
+        let (states, unknowns) = self.extended.split_at_mut(b.len());
+        states.copy_from_slice(b);
+        unknowns.fill(T::from_real(0.0));
+        lu.solve(&mut self.extended);
+        b.copy_from_slice(&self.extended[..b.len()]);
     }
 }
