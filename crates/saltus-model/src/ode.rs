@@ -115,6 +115,7 @@ impl Crossing {
     }
 
     /// Whether it holds where the function has this value.
+    #[inline]
     fn at(&self, r: f64) -> bool {
         if r == 0.0 {
             self.closed

@@ -7,6 +7,7 @@ pub struct Slot(pub u32);
 impl Slot {
     pub const TIME: Slot = Slot(0);
 
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -31,6 +32,14 @@ pub struct Actions {
     pub messages: Vec<(Site, String)>,
 }
 
+impl Actions {
+    /// Nothing was asked for.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.reinits.is_empty() && self.terminate.is_none() && self.messages.is_empty()
+    }
+}
+
 impl Values {
     pub fn new(n_slots: usize) -> Values {
         Values {
@@ -40,14 +49,17 @@ impl Values {
         }
     }
 
+    #[inline]
     pub fn time(&self) -> f64 {
         self.v[0]
     }
 
+    #[inline]
     pub fn get(&self, slot: Slot) -> f64 {
         self.v[slot.index()]
     }
 
+    #[inline]
     pub fn set(&mut self, slot: Slot, value: f64) {
         self.v[slot.index()] = value;
     }

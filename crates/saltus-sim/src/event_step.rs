@@ -111,7 +111,12 @@ fn run_event_system<I: Instance>(
 }
 
 /// Carries out what the pass asked for; true if a state moved.
+#[inline]
 fn apply_actions(values: &mut Values, step: &mut EventStep) -> bool {
+    !values.actions.is_empty() && apply_some(values, step)
+}
+
+fn apply_some(values: &mut Values, step: &mut EventStep) -> bool {
     let mut moved = false;
     let Values { v, actions, .. } = values;
     for (slot, value) in actions.reinits.drain(..) {

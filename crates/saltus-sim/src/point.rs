@@ -3,6 +3,8 @@
 use saltus_model::{
     CrossingClass, Fault, Instance, ModelInfo, ScheduleKind, SlotRole, StateSlots, System, Values,
 };
+use saltus_solve::roots::Bow;
+use saltus_solve::scale::EPS;
 use saltus_solve::{
     Accuracy, CrossingFunctions, Driver, Guess, Integrator, Problem, SignRule, SolveError,
 };
@@ -132,7 +134,7 @@ impl<S: System> ModelProblem<'_, S> {
         self.by_schedule(t, x, dx, accuracy)
     }
 
-    #[inline]
+    #[inline(never)]
     fn by_schedule(
         &mut self,
         t: f64,
@@ -205,6 +207,7 @@ impl<S: System> Problem for ModelProblem<'_, S> {
         self.system.states().len()
     }
 
+    #[inline(always)]
     fn derivatives(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), SolveError> {
         self.at(t, x, dx, Accuracy::Trial)
     }
@@ -239,11 +242,20 @@ impl<S: System> Problem for ModelProblem<'_, S> {
 /// one that may have changed them, by differences, which are exact but for round-off.
 #[derive(Debug, Default)]
 pub(crate) struct AffineRows {
-    /// Crossing, state and magnitude of each coefficient that is not zero.
-    entries: Vec<(u32, u32, f64)>,
+    entries: Vec<Coefficient>,
     found: Found,
     r: Vec<f64>,
     r_moved: Vec<f64>,
+}
+
+/// A coefficient that is not zero.
+#[derive(Clone, Copy, Debug)]
+struct Coefficient {
+    crossing: u32,
+    state: u32,
+    slope: f64,
+    /// Bound of its error.
+    error: f64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -257,8 +269,8 @@ enum Found {
 
 /// With more states than this the differences cost more than they save.
 const AFFINE_STATES_MAX: usize = 16;
-/// Coefficients are that much too small at most.
-const AFFINE_RESERVE: f64 = 1.0 + 1e-6;
+/// Round-off of a value in units of ε times the magnitudes that the difference shows.
+const AFFINE_ULPS: f64 = 8.0;
 
 impl AffineRows {
     pub(crate) fn forget(&mut self) {
@@ -290,9 +302,15 @@ impl AffineRows {
             for j in 0..n {
                 let slope = (self.r_moved[j] - self.r[j]) / (moved - x);
                 // Not a number for what is not affine, or not finite here: then nothing is known.
+                let size = self.r_moved[j].abs() + self.r[j].abs() + slope.abs() * x.abs();
+                let error = AFFINE_ULPS * EPS * size / (moved - x);
                 if slope != 0.0 {
-                    let size = AFFINE_RESERVE * slope.abs();
-                    self.entries.push((j as u32, i as u32, size));
+                    self.entries.push(Coefficient {
+                        crossing: j as u32,
+                        state: i as u32,
+                        slope,
+                        error,
+                    });
                 }
             }
         }
@@ -316,10 +334,15 @@ impl<S: System> StepCrossings<'_, S> {
     /// By the shortcut of the model, if it has one; otherwise time and states are in the value array.
     #[inline]
     fn directly(&mut self, t: f64, out: &mut [f64]) -> Option<Result<(), SolveError>> {
-        self.integrator.interpolate(t, self.x);
-        let status = self.system.crossings_at(t, self.x, self.values, out);
+        let x = if t == self.integrator.time() {
+            self.integrator.state()
+        } else {
+            self.integrator.interpolate(t, self.x);
+            &*self.x
+        };
+        let status = self.system.crossings_at(t, x, self.values, out);
         if status.is_none() {
-            scatter(self.system.states(), t, self.x, self.values);
+            scatter(self.system.states(), t, x, self.values);
         }
         status.map(|status| {
             status?;
@@ -360,17 +383,30 @@ impl<S: System> CrossingFunctions for StepCrossings<'_, S> {
         not_nan(self.system, out, |class| class == CrossingClass::Affine)
     }
 
-    fn affine_bends(&mut self, out: &mut [f64]) -> Result<bool, SolveError> {
+    #[inline]
+    fn affine_bows(&mut self, out: &mut [Bow]) -> Result<bool, SolveError> {
         if !self.rows.find(self.system, self.values) {
             return Ok(false);
         }
-        out.fill(0.0);
-        for &(crossing, state, size) in &self.rows.entries {
-            let bend = size * self.integrator.bend(state as usize);
-            // A value that is not a number clears nothing.
-            out[crossing as usize] += bend;
+        out.fill(Bow::default());
+        for entry in &self.rows.entries {
+            let Some(bow) = self.integrator.bow(entry.state as usize) else {
+                return Ok(false);
+            };
+            let out = &mut out[entry.crossing as usize];
+            let mut size = 0.0f64;
+            for (out, bow) in out.inner.iter_mut().zip(bow) {
+                *out += entry.slope * bow;
+                size = size.max(bow.abs());
+            }
+            out.error += (entry.error + EPS * entry.slope.abs()) * size;
         }
         Ok(true)
+    }
+
+    #[inline]
+    fn bowed_step(&self) -> (f64, f64) {
+        (self.integrator.time_old(), self.integrator.time())
     }
 
     fn is_affine(&self, index: usize) -> bool {

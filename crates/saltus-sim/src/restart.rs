@@ -28,7 +28,11 @@ pub(crate) struct Settling {
 }
 
 impl Settling {
+    #[inline]
     fn fit(&mut self, n_states: usize, n_crossings: usize) {
+        if self.x.len() == n_states && self.r.len() == n_crossings {
+            return;
+        }
         for v in [
             &mut self.x,
             &mut self.dx,
@@ -72,6 +76,12 @@ pub(crate) fn settle<I: Instance>(
     Ok(true)
 }
 
+/// What a trial point is evaluated for.
+enum Wanted<'a> {
+    Derivatives(&'a mut [f64]),
+    Crossings(&'a mut [f64]),
+}
+
 /// True if a function in its band is about to change its relation; `along` is then the state just across. A model that cannot be
 /// evaluated along the trial decides nothing.
 fn trial<S: System>(
@@ -101,42 +111,30 @@ fn trial<S: System>(
     // The event step has left everything as it is at this point.
     gather_derivatives(system.states(), values, dx)?;
     system.eval_crossings(values, r)?;
-    let mut at =
-        |t: f64, x: &[f64], dx: Option<&mut [f64]>, r: &mut [f64]| -> Result<(), SolveError> {
-            if let Some(status) = system.crossings_at(t, x, values, r) {
-                status?;
-                return match dx {
-                    None => Ok(()),
-                    Some(dx) => match system.derivatives_at(t, x, values, dx) {
-                        Some(status) => Ok(status?),
-                        None => unreachable!("both shortcuts or none"),
-                    },
-                };
-            }
-            scatter(system.states(), t, x, values);
-            if dx.is_some() || !*affine_only {
-                driver.run(
-                    system,
-                    ScheduleKind::Derivatives,
-                    values,
-                    Accuracy::Tight,
-                    Guess::Current,
-                )?;
-            }
-            if !*affine_only {
-                driver.run(
-                    system,
-                    ScheduleKind::Crossings,
-                    values,
-                    Accuracy::Tight,
-                    Guess::Current,
-                )?;
-            }
-            if let Some(dx) = dx {
-                gather_derivatives(system.states(), values, dx)?;
-            }
-            Ok(system.eval_crossings(values, r)?)
+    let mut at = |t: f64, x: &[f64], wanted: Wanted<'_>| -> Result<(), SolveError> {
+        let shortcut = match wanted {
+            Wanted::Derivatives(&mut ref mut dx) => system.derivatives_at(t, x, values, dx),
+            Wanted::Crossings(&mut ref mut r) => system.crossings_at(t, x, values, r),
         };
+        if let Some(status) = shortcut {
+            return Ok(status?);
+        }
+        scatter(system.states(), t, x, values);
+        let mut run = |kind| driver.run(system, kind, values, Accuracy::Tight, Guess::Current);
+        match wanted {
+            Wanted::Derivatives(dx) => {
+                run(ScheduleKind::Derivatives)?;
+                gather_derivatives(system.states(), values, dx)
+            }
+            Wanted::Crossings(r) => {
+                if !*affine_only {
+                    run(ScheduleKind::Derivatives)?;
+                    run(ScheduleKind::Crossings)?;
+                }
+                Ok(system.eval_crossings(values, r)?)
+            }
+        }
+    };
     let go = |along: &mut [f64], h: f64, dx: &[f64]| {
         for ((along, x), dx) in along.iter_mut().zip(x.iter()).zip(dx) {
             *along = x + h * dx;
@@ -145,9 +143,9 @@ fn trial<S: System>(
     // Midpoint rule, so that a motion that turns back within the longer step is seen to do so.
     let h = CONFIRM_ULPS * resolution;
     go(along, 0.5 * h, dx);
-    at(t + 0.5 * h, along, Some(dx_half), r_along)?;
+    at(t + 0.5 * h, along, Wanted::Derivatives(dx_half))?;
     go(along, h, dx_half);
-    at(t + h, along, None, r_along)?;
+    at(t + h, along, Wanted::Crossings(r_along))?;
     let now = |i: usize| rules[i].holds(r[i]);
     let at_zero = |i: usize| r[i] == 0.0 || causes.iter().any(|cause| cause.index == i);
     leaving.clear();
@@ -156,7 +154,7 @@ fn trial<S: System>(
     let mut ulps = 1.0;
     while !leaving.is_empty() && ulps <= RESTART_ULPS {
         go(along, ulps * resolution, dx);
-        at(t, along, None, r_along)?;
+        at(t, along, Wanted::Crossings(r_along))?;
         if leaving
             .iter()
             .any(|&i| rules[i].holds(r_along[i]) != now(i))

@@ -526,7 +526,7 @@ impl<'a, I: Instance> Run<'a, I> {
         }
         self.repeats = 0;
         let (from, to) = (self.integrator.time_old(), self.integrator.time());
-        let total = self.integrator.statistics().steps_rejected;
+        let total = self.integrator.steps_rejected();
         let rejected = total - std::mem::replace(&mut self.rejected_seen, total);
         self.recorder.step(&StepRecord {
             time: to,
@@ -1237,7 +1237,11 @@ impl<'a, I: Instance> Run<'a, I> {
         });
     }
 
+    #[inline]
     fn deliver_notes(&mut self, time: f64) {
+        if !self.mode.driver.has_notes() {
+            return;
+        }
         for note in self.mode.driver.take_notes() {
             self.recorder.note(&NoteRecord::MinimumNorm { time, note });
         }
@@ -1254,7 +1258,14 @@ impl<'a, I: Instance> Run<'a, I> {
     }
 
     /// Warnings of continuous equations: once per place.
+    #[inline]
     fn deliver_warnings(&mut self) {
+        if !self.values.actions.messages.is_empty() {
+            self.deliver_new_warnings();
+        }
+    }
+
+    fn deliver_new_warnings(&mut self) {
         let time = self.values.time();
         for (site, text) in std::mem::take(&mut self.values.actions.messages) {
             if !self.warned.contains(&site) {

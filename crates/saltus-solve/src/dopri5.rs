@@ -113,40 +113,17 @@ impl OneStepMethod for Dopri5Method {
             2 => self.attempt_small::<P, 2>(problem, point, trial, statistics),
             3 => self.attempt_small::<P, 3>(problem, point, trial, statistics),
             4 => self.attempt_small::<P, 4>(problem, point, trial, statistics),
-            _ => attempt_in(
-                &mut self.k,
-                &mut self.argument,
-                problem,
-                point,
-                trial,
-                statistics,
-            ),
+            _ => {
+                let Dopri5Method {
+                    k,
+                    argument,
+                    dense,
+                    stiffness,
+                } = self;
+                let outcome = Outcome { dense, stiffness };
+                attempt_in(k, argument, problem, point, trial, outcome, statistics)
+            }
         }
-    }
-
-    fn complete<P: Problem + ?Sized>(
-        &mut self,
-        _: &mut P,
-        point: &Point,
-        trial: &mut Trial,
-        _: &mut IntegratorStatistics,
-    ) -> Result<(), SolveError> {
-        let k6 = self.k[5].iter().copied();
-        self.stiffness
-            .observe(point, trial, &self.argument, k6, STABILITY_BOUNDARY);
-        let h = trial.h;
-        let (k, dense) = (&self.k, &mut self.dense);
-        k.combine(&D, |i, curvature| {
-            let difference = trial.x[i] - point.x[i];
-            let spline = h * k[0][i] - difference;
-            dense[i] = [
-                difference,
-                spline,
-                difference - h * k[6][i] - spline,
-                h * curvature,
-            ];
-        });
-        Ok(())
     }
 
     #[inline]
@@ -168,16 +145,29 @@ impl Dopri5Method {
     ) -> Result<Attempt, SolveError> {
         let mut k = [[0.0; N]; 7];
         let mut argument = [0.0; N];
-        let attempt = attempt_in(&mut k, &mut argument, problem, point, trial, statistics)?;
-        for (kept, k) in self.k.iter_mut().zip(&k) {
-            kept.copy_from_slice(k);
-        }
-        self.argument.copy_from_slice(&argument);
-        Ok(attempt)
+        let outcome = Outcome {
+            dense: &mut self.dense,
+            stiffness: &mut self.stiffness,
+        };
+        attempt_in(
+            &mut k,
+            &mut argument,
+            problem,
+            point,
+            trial,
+            outcome,
+            statistics,
+        )
     }
 }
 
-/// One step with its error, the stages in `k`.
+/// What a step that is accepted leaves behind.
+struct Outcome<'a> {
+    dense: &'a mut [[f64; 4]],
+    stiffness: &'a mut StiffnessDetector,
+}
+
+/// One step with its error, the stages in `k`; the interpolant if the error is small enough.
 #[inline(always)]
 fn attempt_in<P: Problem + ?Sized>(
     k: &mut impl StageRows,
@@ -185,6 +175,7 @@ fn attempt_in<P: Problem + ?Sized>(
     problem: &mut P,
     point: &Point,
     trial: &mut Trial,
+    outcome: Outcome<'_>,
     statistics: &mut IntegratorStatistics,
 ) -> Result<Attempt, SolveError> {
     let (t, h) = (point.t, trial.h);
@@ -203,26 +194,47 @@ fn attempt_in<P: Problem + ?Sized>(
     problem.derivatives(trial.t_new, x_new, k.row_mut(6))?;
     trial.dx.copy_from_slice(k.row(6));
     let error_of = &mut trial.error[..n];
+    let nominal = &point.nominal[..n];
     let mut sum = 0.0;
     k.combine(&E, |i, error| {
         let error = h * error;
         error_of[i] = error;
-        let scaled = error / point.weight_over(i, x_new[i]);
+        let size = x[i].abs().max(x_new[i].abs());
+        let scaled = error / point.tolerances.weight(size, nominal[i]);
         sum += scaled * scaled;
     });
-    Ok(Attempt::Computed {
-        error: (sum / n.max(1) as f64).sqrt(),
-        effort: 1.0,
-    })
+    let error = (sum / n.max(1) as f64).sqrt();
+    if error <= 1.0 {
+        let k6 = k.row(5).iter().copied();
+        outcome
+            .stiffness
+            .observe(point, trial, argument, k6, STABILITY_BOUNDARY);
+        let (x_new, dense) = (&trial.x[..n], &mut outcome.dense[..n]);
+        k.combine(&D, |i, curvature| {
+            let difference = x_new[i] - x[i];
+            let spline = h * k.row(0)[i] - difference;
+            dense[i] = [
+                difference,
+                spline,
+                difference - h * k.row(6)[i] - spline,
+                h * curvature,
+            ];
+        });
+    }
+    Ok(Attempt::Computed { error, effort: 1.0 })
 }
 
 impl Dopri5 {
-    /// Bound of the distance of state `i` from a straight line over the last step. The interpolant without its linear part is
-    /// θθ₁(d1 + θ d2 + θθ₁ d3), with θθ₁ ≤ 1/4 and θ²θ₁ ≤ 4/27.
+    /// State `i` over the last step without the straight line between its ends, θθ₁(d1 + θ d2 + θθ₁ d3): the three inner Bernstein
+    /// coefficients of degree 4. Those of θθ₁ are 1/4, 1/3, 1/4, of θ²θ₁ 0, 1/6, 1/4, of θ²θ₁² 0, 1/6, 0.
     #[inline]
-    pub(crate) fn bend(&self, i: usize) -> f64 {
-        let d = &self.method.dense[i];
-        0.25 * d[1].abs() + 4.0 / 27.0 * d[2].abs() + 0.0625 * d[3].abs()
+    pub(crate) fn bow(&self, i: usize) -> [f64; 3] {
+        let [_, d1, d2, d3] = self.method.dense[i];
+        [
+            0.25 * d1,
+            d1 * (1.0 / 3.0) + (d2 + d3) * (1.0 / 6.0),
+            0.25 * (d1 + d2),
+        ]
     }
 
     #[inline]

@@ -135,6 +135,11 @@ impl Driver {
         self.flipping.extend(relations);
     }
 
+    #[inline]
+    pub fn has_notes(&self) -> bool {
+        !self.notes.is_empty()
+    }
+
     /// Notes since the last call.
     pub fn take_notes(&mut self) -> Vec<BlockNote> {
         std::mem::take(&mut self.notes)

@@ -529,6 +529,7 @@ impl Integrator {
         on_method!(self.method(), m => m.time_old())
     }
 
+    #[inline]
     pub fn state(&self) -> &[f64] {
         on_method!(self.method(), m => m.state())
     }
@@ -589,14 +590,13 @@ impl Integrator {
         on_method!(self.method(), m => m.dense_degree())
     }
 
-    /// Bound of the distance of state `i` from a straight line over the last step; infinite where the method has none.
+    /// The three inner Bernstein coefficients of degree 4 of state `i` over the last step, without the straight line between its ends;
+    /// `None` where the method's interpolant has another degree.
     #[inline]
-    pub fn bend(&self, i: usize) -> f64 {
+    pub fn bow(&self, i: usize) -> Option<[f64; 3]> {
         match self.method() {
-            Method::Dopri5(m) => m.bend(i),
-            Method::Dop853(_) | Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) => {
-                f64::INFINITY
-            }
+            Method::Dopri5(m) => Some(m.bow(i)),
+            Method::Dop853(_) | Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) => None,
         }
     }
 
@@ -620,6 +620,13 @@ impl Integrator {
             sum.add(on_method!(method, m => m.statistics()));
         }
         sum
+    }
+
+    /// Rejected steps of all methods used.
+    #[inline]
+    pub fn steps_rejected(&self) -> u64 {
+        let of = |method: &Method| on_method!(method, m => m.statistics().steps_rejected);
+        self.methods.iter().map(of).sum()
     }
 
     /// The methods used and the steps that each took, in the order of their first use.

@@ -136,14 +136,16 @@ pub trait OneStepMethod {
     ) -> Result<Attempt, SolveError>;
 
     /// Makes the trial ready to be accepted: `trial.dx`, and the interpolant as far as no evaluation is needed for it. May still
-    /// fail, and the trial is then repeated smaller.
+    /// fail, and the trial is then repeated smaller. Nothing is left to do where [`OneStepMethod::attempt`] has done it.
     fn complete<P: Problem + ?Sized>(
         &mut self,
-        problem: &mut P,
-        point: &Point,
-        trial: &mut Trial,
-        statistics: &mut IntegratorStatistics,
-    ) -> Result<(), SolveError>;
+        _problem: &mut P,
+        _point: &Point,
+        _trial: &mut Trial,
+        _statistics: &mut IntegratorStatistics,
+    ) -> Result<(), SolveError> {
+        Ok(())
+    }
 
     /// Evaluations that only the interpolant over the step needs. Called once per step at most, before or after the trial has
     /// become the last step; `x_old` is its start.

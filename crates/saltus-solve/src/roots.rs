@@ -23,6 +23,7 @@ mod affine;
 mod bernstein;
 mod general;
 pub mod location;
+mod polish;
 
 use crate::error::SolveError;
 use crate::scale::{DENSE_EVENTS_ULPS, EPS, time_resolution};
@@ -49,10 +50,15 @@ pub trait CrossingFunctions {
         self.evaluate(t, out)
     }
 
-    /// Bounds of the distance of each affine function from a straight line over the step, what is written for others has no meaning;
-    /// `Ok(false)`: none are known.
-    fn affine_bends(&mut self, _out: &mut [f64]) -> Result<bool, SolveError> {
+    /// How each affine function bends over the step, where the interpolant is of degree 4; what is written for others has no meaning.
+    /// `Ok(false)`: it is not known.
+    fn affine_bows(&mut self, _out: &mut [Bow]) -> Result<bool, SolveError> {
         Ok(false)
+    }
+
+    /// The step over which they bend.
+    fn bowed_step(&self) -> (f64, f64) {
+        (f64::NAN, f64::NAN)
     }
 
     /// Affine in states and time: a polynomial over the step.
@@ -60,6 +66,24 @@ pub trait CrossingFunctions {
 
     /// Degree of the interpolant.
     fn degree(&self) -> usize;
+}
+
+/// What a function that is a polynomial of degree 4 over the step has beside the straight line between its ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bow {
+    /// The three inner ones of its five Bernstein coefficients; the outer ones are zero.
+    pub inner: [f64; 3],
+    /// Bound of their error.
+    pub error: f64,
+}
+
+impl Bow {
+    /// Bound of the distance from the straight line.
+    #[inline]
+    fn depth(&self) -> f64 {
+        let [b1, b2, b3] = self.inner;
+        b1.abs().max(b2.abs()).max(b3.abs()) + self.error
+    }
 }
 
 /// On which side of zero a relation holds.
@@ -132,9 +156,9 @@ pub struct Isolation {
     /// Values at the end of the interval searched last.
     end: Vec<f64>,
     end_time: Option<f64>,
-    /// Values at the end of the interval being searched, and how far from straight affine functions are over it.
+    /// Values at the end of the interval being searched, and how affine functions bend over the step.
     next: Vec<f64>,
-    bends: Vec<f64>,
+    bows: Vec<Bow>,
     /// Rates of general functions at a time.
     rates: Vec<f64>,
     rates_time: Option<f64>,
@@ -156,7 +180,7 @@ impl Isolation {
             scale: vec![0.0; n_functions],
             end: vec![0.0; n_functions],
             next: vec![0.0; n_functions],
-            bends: vec![0.0; n_functions],
+            bows: vec![Bow::default(); n_functions],
             rates: vec![0.0; n_functions],
             band: vec![0.0; n_functions],
             rest: vec![0.0; n_functions],
@@ -245,6 +269,7 @@ impl Isolation {
 }
 
 /// The earliest change of a relation in (t_a, t_b], if there is one. `truth[i]` is what relation i holds at `t_a`.
+#[inline]
 pub fn first_crossing<F: CrossingFunctions + ?Sized>(
     functions: &mut F,
     isolation: &mut Isolation,
@@ -267,14 +292,34 @@ pub fn first_crossing<F: CrossingFunctions + ?Sized>(
         width: t_b - t_a,
         end_known: false,
         nodes_known: false,
+        bows: Bows::Unknown,
     };
     if search.is_quiet(t_a, t_b)? {
         return Ok(None);
     }
-    let a = search.start_values(t_a)?;
-    let result = search.run(&a, t_a, t_b);
-    search.isolation.put(a);
-    result
+    search.by_all_means(t_a, t_b)
+}
+
+/// The sides on which relations hold what they hold.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    rules: &'a [SignRule],
+    truth: &'a [bool],
+    /// See [`Isolation`].
+    rest: &'a [f64],
+}
+
+impl Sides<'_> {
+    /// Above zero on the side on which the relation stays as it is, shifted by the band of a function that rests.
+    #[inline]
+    fn level(self, i: usize, r: f64) -> f64 {
+        let near = if self.rules[i].rising == self.truth[i] {
+            r
+        } else {
+            -r
+        };
+        near + self.rest[i]
+    }
 }
 
 /// What has to be evaluated.
@@ -295,6 +340,17 @@ struct Search<'a, F: ?Sized> {
     end_known: bool,
     /// Those at the nodes of the interval are in `isolation.samples`.
     nodes_known: bool,
+    bows: Bows,
+}
+
+/// How affine functions bend.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Bows {
+    Unknown,
+    /// Over a step of which the interval is a part.
+    Around,
+    /// Over the interval.
+    Whole,
 }
 
 impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
@@ -338,28 +394,38 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         found
     }
 
+    #[inline(never)]
+    fn by_all_means(&mut self, t_a: f64, t_b: f64) -> Result<Option<Located>, SolveError> {
+        let a = self.start_values(t_a)?;
+        let result = self.run(&a, t_a, t_b);
+        self.isolation.put(a);
+        result
+    }
+
     /// Most steps: all functions are affine and too far from zero for what they bend over the step. Nothing but their values at its end is
     /// needed to know.
     #[inline]
     fn is_quiet(&mut self, t_a: f64, t_b: f64) -> Result<bool, SolveError> {
-        if self.isolation.end_time != Some(t_a) || !self.isolation.general.is_empty() {
+        let isolation = &mut *self.isolation;
+        if isolation.end_time != Some(t_a) || !isolation.general.is_empty() {
             return Ok(false);
         }
-        let mut next = std::mem::take(&mut self.isolation.next);
-        let end = std::mem::take(&mut self.isolation.end);
-        let quiet = self
-            .evaluate(t_b, Scope::Affine, &mut next)
-            .and_then(|()| self.straight_enough(&end, &next));
-        self.isolation.end = end;
-        self.isolation.next = next;
+        isolation.evaluations += 1;
+        self.functions.evaluate_affine(t_b, &mut isolation.next)?;
         self.end_known = true;
-        if let Ok(true) = quiet {
-            let isolation = &mut *self.isolation;
-            std::mem::swap(&mut isolation.end, &mut isolation.next);
-            isolation.end_time = Some(t_b);
-            self.end_rests();
+        self.find_bows(t_a, t_b)?;
+        if !self.is_straight(&self.isolation.end, &self.isolation.next) {
+            return Ok(false);
         }
-        quiet
+        let isolation = &mut *self.isolation;
+        let ends = isolation.end.iter().zip(&isolation.next);
+        for ((scale, (a, b)), bow) in isolation.scale.iter_mut().zip(ends).zip(&isolation.bows) {
+            *scale = a.abs().max(b.abs()) + bow.depth();
+        }
+        std::mem::swap(&mut isolation.end, &mut isolation.next);
+        isolation.end_time = Some(t_b);
+        self.end_rests();
+        Ok(true)
     }
 
     /// Affine functions first: where one of them guards the domain of the model, the model is not evaluated beyond its change.
@@ -373,15 +439,15 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         let mut limit = t_b;
         let mut first = None;
         if !self.isolation.affine.is_empty() {
-            let quiet = if self.end_known {
+            if self.end_known {
                 b.copy_from_slice(&self.isolation.next);
-                false
+                self.affine(a, b, t_a, t_b)?;
             } else {
                 self.evaluate(t_b, Scope::Affine, b)?;
-                self.straight_enough(a, b)?
-            };
-            if !quiet {
-                self.affine(a, b, t_a, t_b)?;
+                self.find_bows(t_a, t_b)?;
+                if !self.is_straight(a, b) {
+                    self.affine(a, b, t_a, t_b)?;
+                }
             }
             if !self.isolation.candidates.is_empty() {
                 let bracket = self.locate((t_a, a), (t_b, b), Scope::Affine)?;
@@ -441,15 +507,18 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         }
     }
 
-    /// Above zero on the side on which the relation stays as it is, shifted by the band of a function that rests.
+    #[inline]
+    fn sides(&self) -> Sides<'_> {
+        Sides {
+            rules: self.rules,
+            truth: self.truth,
+            rest: &self.isolation.rest,
+        }
+    }
+
     #[inline]
     fn level(&self, i: usize, r: f64) -> f64 {
-        let near = if self.rules[i].rising == self.truth[i] {
-            r
-        } else {
-            -r
-        };
-        near + self.isolation.rest[i]
+        self.sides().level(i, r)
     }
 
     #[inline(always)]
@@ -589,49 +658,78 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         scope: Scope,
     ) -> Result<(), SolveError> {
         let mut f = self.isolation.take();
+        let is_default = self.isolation.method == LocationMethod::default();
         for _ in 0..LEADERS_MAX {
             let Some(leader) = self.leading(bracket, candidates) else {
                 break;
             };
-            let Candidate {
-                index: leader,
-                guess,
-                ..
-            } = *leader;
-            let resolution = EPS * EPS * self.width;
-            let mut locator = Locator::new(
-                self.isolation.method,
-                (bracket.left, self.level(leader, bracket.f_left[leader])),
-                (bracket.right, self.level(leader, bracket.f_right[leader])),
-                resolution,
-            )
-            .with_guess(guess.filter(|_| self.isolation.method == LocationMethod::default()));
-            let mut overtaken = false;
-            while let Some(t) = locator.propose() {
-                self.evaluate(t, scope, &mut f)?;
-                let leader_changed = self.changed(leader, f[leader]);
-                let is_right = leader_changed
-                    || (candidates.iter()).any(|c| self.changed(c.index, f[c.index]));
-                let level = self.level(leader, f[leader]);
-                if is_right {
-                    bracket.right = t;
-                    std::mem::swap(&mut bracket.f_right, &mut f);
-                } else {
-                    bracket.left = t;
-                    std::mem::swap(&mut bracket.f_left, &mut f);
-                }
-                overtaken = is_right && !leader_changed;
-                if overtaken {
-                    break;
-                }
-                locator.update(t, level, is_right);
+            let mut led = Led {
+                bracket,
+                candidates,
+                leader: leader.index,
+                scope,
+            };
+            let guess = leader.guess.filter(|_| is_default);
+            let mut ended = match guess {
+                Some(guess) => self.polish(&mut led, guess, &mut f)?,
+                None => Ended::Open,
+            };
+            if ended == Ended::Open {
+                ended = self.by_locator(&mut led, &mut f)?;
             }
-            if !overtaken {
+            if ended != Ended::Overtaken {
                 break;
             }
         }
         self.isolation.put(f);
         Ok(())
+    }
+
+    fn by_locator(&mut self, led: &mut Led<'_>, f: &mut Vec<f64>) -> Result<Ended, SolveError> {
+        let (bracket, leader) = (&*led.bracket, led.leader);
+        let mut locator = Locator::new(
+            self.isolation.method,
+            (bracket.left, self.level(leader, bracket.f_left[leader])),
+            (bracket.right, self.level(leader, bracket.f_right[leader])),
+            self.resolution(),
+        );
+        while let Some(t) = locator.propose() {
+            let seen = self.look(led, t, f)?;
+            if seen.side == Side::Overtaken {
+                return Ok(Ended::Overtaken);
+            }
+            locator.update(t, seen.level, seen.side == Side::Right);
+        }
+        Ok(Ended::Closed)
+    }
+
+    /// Below this width a bracket is not refined, be there floats between its ends.
+    #[inline]
+    fn resolution(&self) -> f64 {
+        EPS * EPS * self.width
+    }
+
+    /// Evaluates at a time inside the bracket, which becomes its end.
+    #[inline]
+    fn look(&mut self, led: &mut Led<'_>, t: f64, f: &mut Vec<f64>) -> Result<Seen, SolveError> {
+        self.evaluate(t, led.scope, f)?;
+        let level = self.level(led.leader, f[led.leader]);
+        let side = if self.changed(led.leader, f[led.leader]) {
+            Side::Right
+        } else if (led.candidates.iter()).any(|c| self.changed(c.index, f[c.index])) {
+            Side::Overtaken
+        } else {
+            Side::Left
+        };
+        let bracket = &mut *led.bracket;
+        if side == Side::Left {
+            bracket.left = t;
+            std::mem::swap(&mut bracket.f_left, f);
+        } else {
+            bracket.right = t;
+            std::mem::swap(&mut bracket.f_right, f);
+        }
+        Ok(Seen { level, side })
     }
 
     /// Of the functions that have changed at the right end, the one whose secant crosses zero first.
@@ -736,6 +834,41 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
 const RATE_MAX: f64 = 256.0;
 /// Touches of one function closer than this part of the interval are one.
 const TOUCH_SAME_REL: f64 = 1e-3;
+
+/// A location led by one function.
+struct Led<'a> {
+    bracket: &'a mut Bracket,
+    candidates: &'a [Candidate],
+    leader: usize,
+    scope: Scope,
+}
+
+/// What an evaluation inside a bracket has shown.
+struct Seen {
+    /// Of the leader.
+    level: f64,
+    side: Side,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Side {
+    /// Nothing has changed yet.
+    Left,
+    /// The leader has changed.
+    Right,
+    /// Another function has, and the leader not.
+    Overtaken,
+}
+
+/// How a location ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ended {
+    /// No float is between the ends.
+    Closed,
+    /// There are some yet.
+    Open,
+    Overtaken,
+}
 
 /// Times with the values of all functions that are evaluated at them.
 struct Bracket {

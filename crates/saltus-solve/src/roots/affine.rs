@@ -3,24 +3,26 @@
 //! Their values at the nodes determine them. Where round-off takes the polynomial and the function apart, the function decides: the right end of a
 //! bracket is a time at which it was seen to have changed.
 
-use super::bernstein::{Basis, DEGREE_MAX, Met, Walk, root_between};
+use super::bernstein::{Basis, DEGREE_MAX, Met, Walk, root_between, root_near};
 use super::location::Guess;
-use super::{Candidate, CrossingFunctions, Scope, Search};
+use super::{Bows, Candidate, CrossingFunctions, Scope, Search};
 use crate::error::SolveError;
 use crate::scale::{EPS, TOUCH_ULPS};
 
 /// A polynomial that touches zero is zero but for round-off over about the root of ε of the step.
 const FLAT_MARGIN: f64 = 1e-6;
 
-/// The values of one function at the nodes.
-struct Sampled {
+/// One function over the interval.
+struct Sampled<'a> {
     index: usize,
-    /// As the model gives them.
-    raw: [f64; DEGREE_MAX + 1],
-    /// Of their polynomial, with the sign that is positive as long as nothing changes.
+    /// Places in [0, 1], from the first to the last, and its values there as the model gives them.
+    nodes: &'a [f64],
+    raw: &'a [f64],
+    /// Of its polynomial, with the sign that is positive as long as nothing changes.
     coefficients: [f64; DEGREE_MAX + 1],
-    /// Largest magnitude.
-    size: f64,
+    degree: usize,
+    /// Their round-off.
+    noise: f64,
 }
 
 /// The interval, as times for s in [0, 1].
@@ -41,6 +43,52 @@ impl Times {
 }
 
 impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
+    /// Asks how the affine functions bend.
+    #[inline]
+    pub(super) fn find_bows(&mut self, t_a: f64, t_b: f64) -> Result<(), SolveError> {
+        self.bows = if !self.functions.affine_bows(&mut self.isolation.bows)? {
+            Bows::Unknown
+        } else if self.functions.bowed_step() == (t_a, t_b) {
+            Bows::Whole
+        } else {
+            Bows::Around
+        };
+        Ok(())
+    }
+
+    /// No affine function can come to zero between its values at the ends. Over a whole step its coefficients say so; in a part of one it
+    /// is at most 2δ below the smaller end, where δ bounds its distance from a straight line over the step.
+    #[inline]
+    pub(super) fn is_straight(&self, a: &[f64], b: &[f64]) -> bool {
+        let is_clear = |&i: &usize| {
+            let (bow, size) = (&self.isolation.bows[i], a[i].abs().max(b[i].abs()));
+            let noise = TOUCH_ULPS * EPS * size + bow.error;
+            // What is not a number clears nothing.
+            match self.bows {
+                Bows::Unknown => false,
+                Bows::Around => {
+                    let low = self.level(i, a[i]).min(self.level(i, b[i]));
+                    low > 2.0 * bow.depth() + noise
+                }
+                Bows::Whole => self.bowed(i, a[i], b[i]).iter().all(|c| *c > noise),
+            }
+        };
+        self.isolation.affine.iter().all(is_clear)
+    }
+
+    /// Bernstein coefficients of the level of a function over the whole step.
+    #[inline]
+    fn bowed(&self, i: usize, a: f64, b: f64) -> [f64; 5] {
+        let (bow, quarter) = (&self.isolation.bows[i].inner, 0.25 * (b - a));
+        [
+            self.level(i, a),
+            self.level(i, a + quarter + bow[0]),
+            self.level(i, 0.5 * (a + b) + bow[1]),
+            self.level(i, b - quarter + bow[2]),
+            self.level(i, b),
+        ]
+    }
+
     /// Adds the affine functions that may be the first to change in (t_a, t_b] to the candidates.
     pub(super) fn affine(
         &mut self,
@@ -49,38 +97,71 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         t_a: f64,
         t_b: f64,
     ) -> Result<(), SolveError> {
-        let basis = Basis::of(self.functions.degree());
         let affine = std::mem::take(&mut self.isolation.affine);
-        let mut samples = std::mem::take(&mut self.isolation.samples);
         let mut walk = std::mem::take(&mut self.isolation.walk);
         let times = Times { a: t_a, b: t_b };
-        let result = self
-            .sample(basis, &mut samples, times)
-            .and_then(|()| self.affine_of(&affine, basis, &mut walk, [a, b], &samples, times));
+        let result = if self.bows == Bows::Whole {
+            self.affine_by_bows(&affine, &mut walk, [a, b], times)
+        } else {
+            self.affine_by_nodes(&affine, &mut walk, [a, b], times)
+        };
         self.isolation.walk = walk;
-        self.isolation.samples = samples;
         self.isolation.affine = affine;
         result
     }
 
-    /// No affine function can come to zero between its values at the ends: it is at most 2δ below the smaller of them, where δ bounds its
-    /// distance from a straight line over the step, of which the interval may be a part.
-    #[inline]
-    pub(super) fn straight_enough(&mut self, a: &[f64], b: &[f64]) -> Result<bool, SolveError> {
-        let mut bends = std::mem::take(&mut self.isolation.bends);
-        let known = self.functions.affine_bends(&mut bends);
-        let clear = matches!(known, Ok(true))
-            && self.isolation.affine.iter().all(|&i| {
-                let low = self.level(i, a[i]).min(self.level(i, b[i]));
-                low > 2.0 * bends[i] + TOUCH_ULPS * EPS * a[i].abs().max(b[i].abs())
-            });
-        if clear {
-            for &i in &self.isolation.affine {
-                self.isolation.scale[i] = a[i].abs().max(b[i].abs()) + bends[i];
+    /// Without evaluations between the ends.
+    fn affine_by_bows(
+        &mut self,
+        affine: &[usize],
+        walk: &mut Walk,
+        [a, b]: [&[f64]; 2],
+        times: Times,
+    ) -> Result<(), SolveError> {
+        let basis = Basis::of(4);
+        let mut limit = 1.0;
+        for &i in affine {
+            let inner = self.bowed(i, a[i], b[i]);
+            let (low, high) = (inner.iter().copied()).fold(
+                (f64::INFINITY, f64::NEG_INFINITY),
+                |(low, high), c| (low.min(c), high.max(c)),
+            );
+            let size = low.abs().max(high.abs());
+            let scale = &mut self.isolation.scale[i];
+            *scale = scale.max(size);
+            let noise = basis.noise(size) + self.isolation.bows[i].error;
+            if low > noise || low == high {
+                continue;
             }
+            let mut coefficients = [0.0; DEGREE_MAX + 1];
+            coefficients[..5].copy_from_slice(&inner);
+            let sampled = Sampled {
+                index: i,
+                nodes: &[0.0, 1.0],
+                raw: &[a[i], b[i]],
+                coefficients,
+                degree: 4,
+                noise,
+            };
+            self.add_candidate(&sampled, walk, &mut limit, times)?;
         }
-        self.isolation.bends = bends;
-        known.map(|_| clear)
+        Ok(())
+    }
+
+    fn affine_by_nodes(
+        &mut self,
+        affine: &[usize],
+        walk: &mut Walk,
+        ends: [&[f64]; 2],
+        times: Times,
+    ) -> Result<(), SolveError> {
+        let basis = Basis::of(self.functions.degree());
+        let mut samples = std::mem::take(&mut self.isolation.samples);
+        let result = self
+            .sample(basis, &mut samples, times)
+            .and_then(|()| self.affine_of(affine, basis, walk, ends, &samples, times));
+        self.isolation.samples = samples;
+        result
     }
 
     fn sample(
@@ -145,26 +226,48 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             let level = raw.map(|r| self.level(i, r));
             let sampled = Sampled {
                 index: i,
-                raw,
+                nodes: &basis.nodes[..=d],
+                raw: &raw[..=d],
                 coefficients: basis.coefficients(&level),
-                size: low.abs().max(high.abs()),
+                degree: d,
+                noise: basis.noise(low.abs().max(high.abs())),
             };
-            let found = self.change_of(&sampled, basis, walk, limit, times)?;
-            if let Some((left, right)) = found
-                && left < limit
-            {
-                limit = limit.min(right);
-                let (at, slope) = root_between(&sampled.coefficients[..=d], left, right);
-                self.isolation.candidates.push(Candidate {
-                    index: i,
-                    left: times.at(left),
-                    right: times.at(right),
-                    guess: Some(Guess {
-                        at: times.at(at),
-                        slope: slope / (times.b - times.a),
-                    }),
-                });
+            self.add_candidate(&sampled, walk, &mut limit, times)?;
+        }
+        Ok(())
+    }
+
+    /// Looks for the change of one function before `limit`, which it moves to where that is.
+    #[inline]
+    fn add_candidate(
+        &mut self,
+        sampled: &Sampled<'_>,
+        walk: &mut Walk,
+        limit: &mut f64,
+        times: Times,
+    ) -> Result<(), SolveError> {
+        let found = self.change_of(sampled, walk, *limit, times)?;
+        if let Some((left, right)) = found
+            && left < *limit
+        {
+            *limit = limit.min(right);
+            let d = sampled.degree;
+            let (mut at, mut slope) = root_between(&sampled.coefficients[..=d], left, right);
+            let (mut left, rest) = (left, self.isolation.rest[sampled.index]);
+            if left == 0.0 && rest > 0.0 {
+                // A function that rests at the start is seen outside its band on the way, and changes where it is zero.
+                left = 0.5 * at;
+                (at, slope) = root_near(&sampled.coefficients[..=d], rest, at + rest / slope);
             }
+            self.isolation.candidates.push(Candidate {
+                index: sampled.index,
+                left: times.at(left),
+                right: times.at(right),
+                guess: Some(Guess {
+                    at: times.at(at),
+                    slope: slope / (times.b - times.a),
+                }),
+            });
         }
         Ok(())
     }
@@ -172,27 +275,26 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     /// The first change of one function before `limit`, as a bracket in [0, 1].
     fn change_of(
         &mut self,
-        sampled: &Sampled,
-        basis: &Basis,
+        sampled: &Sampled<'_>,
         walk: &mut Walk,
         limit: f64,
         times: Times,
     ) -> Result<Option<(f64, f64)>, SolveError> {
-        let (i, d) = (sampled.index, basis.degree);
+        let (i, last) = (sampled.index, sampled.nodes.len() - 1);
         // What the nodes show. A change that is no deeper than a touch is one only if it lasts to the end.
-        let lasting = self.changed(i, sampled.raw[d]);
+        let lasting = self.changed(i, sampled.raw[last]);
         let seen = |k: &usize| {
             let r = sampled.raw[*k];
             self.changed(i, r) && (lasting || !self.is_touch(i, r))
         };
-        let by_nodes = (1..=d)
+        let by_nodes = (1..=last)
             .find(seen)
-            .map(|k| (basis.nodes[k - 1], basis.nodes[k]));
-        if !sampled.size.is_finite() {
+            .map(|k| (sampled.nodes[k - 1], sampled.nodes[k]));
+        if !sampled.noise.is_finite() {
             return Ok(by_nodes);
         }
         let n_touches = self.isolation.touches.len();
-        walk.begin(d, sampled.coefficients, basis.noise(sampled.size));
+        walk.begin(sampled.degree, sampled.coefficients, sampled.noise);
         while let Some(met) = walk.next(limit) {
             let found = match met {
                 Met::Root { left, right } => match by_nodes {

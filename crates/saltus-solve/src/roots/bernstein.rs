@@ -138,6 +138,20 @@ pub(super) fn root_between(c: &[f64], left: f64, right: f64) -> (f64, f64) {
     }
 }
 
+/// Where the polynomial has this value, and its slope there, by a Newton step from a place close to it.
+#[inline]
+pub(super) fn root_near(c: &[f64], value: f64, s: f64) -> (f64, f64) {
+    let (at_s, slope) = match c.try_into() {
+        Ok(c) => value_and_slope::<5>(c, s),
+        Err(_) => {
+            let mut padded = [0.0; DEGREE_MAX + 1];
+            raise(c, &mut padded);
+            value_and_slope(&padded, s)
+        }
+    };
+    (s - (at_s - value) / slope, slope)
+}
+
 /// The same polynomial with as many coefficients as `out` has.
 fn raise(c: &[f64], out: &mut [f64; DEGREE_MAX + 1]) {
     out[..c.len()].copy_from_slice(c);
@@ -177,7 +191,7 @@ fn newton<const N: usize>(c: &[f64; N], mut left: f64, mut right: f64) -> (f64, 
         let step = value / slope;
         s -= step;
         last_slope = slope;
-        if step.abs() <= NEWTON_LAST {
+        if step.abs() <= NEWTON_LAST && s > left && s < right {
             break;
         }
     }

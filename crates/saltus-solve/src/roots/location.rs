@@ -112,18 +112,6 @@ pub(super) struct Guess {
     pub(super) slope: f64,
 }
 
-/// A search around a guess.
-#[derive(Clone, Copy, Debug)]
-struct Polish {
-    guess: Guess,
-    tried: u32,
-    /// Units of resolution by which the next point lies on the far side of the estimate.
-    beyond: f64,
-}
-
-/// Evaluations around a guess.
-const POLISH_MAX: u32 = 6;
-
 /// One location in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Locator {
@@ -132,8 +120,6 @@ pub(super) struct Locator {
     pub(super) right: Point,
     /// Below this width the bracket is not refined.
     resolution: f64,
-    /// Where to look first, if something is known.
-    polish: Option<Polish>,
     pub(super) evaluations: u32,
     /// The newest point, and whether it is the right end.
     newest: Point,
@@ -202,7 +188,6 @@ impl Locator {
             left,
             right,
             resolution,
-            polish: None,
             evaluations: 0,
             newest: right,
             newest_is_right: true,
@@ -214,17 +199,6 @@ impl Locator {
             clamped: false,
             own,
         }
-    }
-
-    /// Looks around a guess first, where it is inside the bracket.
-    #[inline]
-    pub(super) fn with_guess(mut self, guess: Option<Guess>) -> Locator {
-        self.polish = guess.map(|guess| Polish {
-            guess,
-            tried: 0,
-            beyond: 1.0,
-        });
-        self
     }
 
     /// The next point to evaluate, strictly inside the bracket; `None` when there is none or the bound is reached.
@@ -246,16 +220,7 @@ impl Locator {
         if self.evaluations >= PROPOSALS_MAX {
             return Some(middle);
         }
-        let wanted = match &mut self.polish {
-            None => self.by_method(middle),
-            Some(polish) if polish.tried == 0 => polish.guess.at,
-            // By the guessed slope from the newest point, and a little beyond, so that the bracket closes.
-            Some(polish) => {
-                let (x, value) = self.newest;
-                let beyond = if self.newest_is_right { -unit } else { unit };
-                x - value / polish.guess.slope + polish.beyond * beyond
-            }
-        };
+        let wanted = self.by_method(middle);
         let wanted = if wanted.is_finite() { wanted } else { middle };
         let distance = self.distance.min(0.5 * (b - a));
         let (low, high) = (a + distance, b - distance);
@@ -270,23 +235,9 @@ impl Locator {
         Some(if x <= a || x >= b { middle } else { x })
     }
 
-    /// The search around the guess ends when the bracket has closed on it, or when it does not help.
-    #[inline]
-    fn polished(&mut self, is_right: bool) {
-        if let Some(polish) = &mut self.polish {
-            polish.tried += 1;
-            polish.beyond *= 2.0;
-            let closed = polish.tried > 1 && is_right != self.newest_is_right;
-            if closed || polish.tried > POLISH_MAX {
-                self.polish = None;
-            }
-        }
-    }
-
     /// The value at a proposed point, and whether it is on the side of the right end.
     #[inline]
     pub(super) fn update(&mut self, x: f64, value: f64, is_right: bool) {
-        self.polished(is_right);
         self.evaluations += 1;
         self.same_side = self.evaluations > 1 && is_right == self.newest_is_right;
         let replaced = if is_right { self.right } else { self.left };
@@ -570,6 +521,6 @@ impl Locator {
 
 /// Distance from a magnitude to the next float above.
 #[inline]
-fn ulp(magnitude: f64) -> f64 {
+pub(super) fn ulp(magnitude: f64) -> f64 {
     f64::from_bits(magnitude.to_bits() + 1) - magnitude
 }
