@@ -5,8 +5,8 @@ use crate::measure::interleaved;
 use crate::report::{Section, seconds};
 use saltus_model::{Instance, Model, Slot, Values};
 use saltus_sim::{
-    Environment, EventKind, EventRecord, Options, OutputGrid, Recorder, RowKind, SolverName,
-    simulate,
+    Environment, EventKind, EventRecord, Options, OutputGrid, Recorder, RowKind, RunSummary,
+    Simulation, SolverName,
 };
 use saltus_testkit::problems::{
     restitution_ball, restitution_ball_time, spring_ball, spring_ball_time,
@@ -123,10 +123,14 @@ fn options(stop_time: f64, tolerance: f64) -> Options {
     }
 }
 
-fn run<I: Instance>(instance: &mut I, options: &Options, recorder: &mut dyn Recorder) {
-    if let Err(failure) = simulate(instance, options, &Environment::default(), recorder) {
-        panic!("a benchmark failed: {:?}", failure.error);
-    }
+fn run<I: Instance>(
+    simulation: &mut Simulation<I>,
+    options: &Options,
+    recorder: &mut dyn Recorder,
+) -> RunSummary {
+    simulation
+        .run(options, &Environment::default(), recorder)
+        .unwrap_or_else(|failure| panic!("a benchmark failed: {:?}", failure.error))
 }
 
 /// Runs a model and its peer `repeats` times per round; `peer` is given what to do at events.
@@ -140,15 +144,19 @@ fn compare<M: Model>(
     peer_timed: impl Fn(),
 ) -> Comparison {
     let mut times = Times::default();
-    run(&mut model.instantiate(), options, &mut times);
+    run(
+        &mut Simulation::new(model.instantiate()),
+        options,
+        &mut times,
+    );
     let mut times_hand = Vec::new();
     peer(&mut |t| times_hand.push(t));
-    let mut instance = model.instantiate();
+    let mut simulation = Simulation::new(model.instantiate());
     let seconds = interleaved(&mut [
         &mut || {
             for _ in 0..repeats {
                 let mut last = Last::default();
-                run(&mut instance, options, &mut last);
+                run(&mut simulation, options, &mut last);
                 black_box(last.0);
             }
         },
@@ -320,7 +328,7 @@ fn sweep() -> Comparison {
     let model = restitution_ball();
     let mut options = options(STOP, TOLERANCE);
     let height = |k: usize| 0.5 + k as f64 / RUNS as f64;
-    let mut instance = model.instantiate();
+    let mut simulation = Simulation::new(model.instantiate());
     let mut events = 0;
     let seconds = interleaved(&mut [
         &mut || {
@@ -329,8 +337,7 @@ fn sweep() -> Comparison {
                 options.overrides.clear();
                 options.overrides.push((Slot(1), height(k)));
                 let mut last = Last::default();
-                let summary = simulate(&mut instance, &options, &Environment::default(), &mut last)
-                    .unwrap_or_else(|failure| panic!("a benchmark failed: {:?}", failure.error));
+                let summary = run(&mut simulation, &options, &mut last);
                 events += summary.statistics.events_state as usize;
                 black_box(last.0);
             }
@@ -362,7 +369,11 @@ fn sweep_errors<M: Model>(model: &M, options: &mut Options, height: f64, stop: f
     options.overrides.clear();
     options.overrides.push((Slot(1), height));
     let mut times = Times::default();
-    run(&mut model.instantiate(), options, &mut times);
+    run(
+        &mut Simulation::new(model.instantiate()),
+        options,
+        &mut times,
+    );
     let mut times_hand = Vec::new();
     hand::restitution_ball(height, stop, options.tolerance, |t| times_hand.push(t));
     (

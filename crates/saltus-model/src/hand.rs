@@ -313,16 +313,30 @@ impl<C: Code> Instance for HandInstance<C> {
     }
 
     fn bind(&mut self, time_start: f64, overrides: &[(Slot, f64)]) -> Result<Values, Fault> {
-        self.system.code.begin();
         let layout = &self.system.layout;
         let mut values = Values::new(layout.start.len() + layout.n_scratch);
-        values.v[..layout.start.len()].copy_from_slice(&layout.start);
+        self.bind_again(time_start, overrides, &mut values)?;
+        Ok(values)
+    }
+
+    fn bind_again(
+        &mut self,
+        time_start: f64,
+        overrides: &[(Slot, f64)],
+        values: &mut Values,
+    ) -> Result<(), Fault> {
+        self.system.code.begin();
+        let layout = &self.system.layout;
+        let (slots, scratch) = values.v.split_at_mut(layout.start.len());
+        slots.copy_from_slice(&layout.start);
+        scratch.fill(0.0);
         values.v[0] = time_start;
         for (slot, value) in overrides {
             values.set(*slot, *value);
         }
         values.pre.copy_from_slice(&values.v);
-        Ok(values)
+        values.actions.clear();
+        Ok(())
     }
 
     fn initial_notes(&self) -> &[InitialNote] {

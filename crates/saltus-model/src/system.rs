@@ -21,6 +21,17 @@ pub trait Instance {
     /// applied (a parameter's value or a variable's start value).
     fn bind(&mut self, time_start: f64, overrides: &[(Slot, f64)]) -> Result<Values, Fault>;
 
+    /// The same into the values of an earlier run of this instance, whose memory is used again.
+    fn bind_again(
+        &mut self,
+        time_start: f64,
+        overrides: &[(Slot, f64)],
+        values: &mut Values,
+    ) -> Result<(), Fault> {
+        *values = self.bind(time_start, overrides)?;
+        Ok(())
+    }
+
     /// What the initial system fixed, for the log: start values used as initial conditions although not `fixed`, and the like.
     fn initial_notes(&self) -> &[InitialNote];
 

@@ -33,6 +33,12 @@ pub struct Actions {
 }
 
 impl Actions {
+    pub fn clear(&mut self) {
+        self.reinits.clear();
+        self.terminate = None;
+        self.messages.clear();
+    }
+
     /// Nothing was asked for.
     #[inline]
     pub fn is_empty(&self) -> bool {

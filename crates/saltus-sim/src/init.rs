@@ -24,22 +24,40 @@ pub(crate) fn initialise<I: Instance>(
     options: &Options,
     tolerances: Tolerances,
     recorder: &mut dyn Recorder,
+    used: Option<(Mode, Values)>,
 ) -> Result<(Mode, Values), SimError> {
-    let mut values = instance
-        .bind(options.start_time, &options.overrides)
-        .map_err(SimError::Bind)?;
+    let (start_time, overrides) = (options.start_time, &options.overrides);
+    let (used, mut values) = match used {
+        None => {
+            let values = instance.bind(start_time, overrides);
+            (None, values.map_err(SimError::Bind)?)
+        }
+        Some((mode, mut values)) => {
+            let bound = instance.bind_again(start_time, overrides, &mut values);
+            bound.map_err(SimError::Bind)?;
+            (Some(mode), values)
+        }
+    };
     values.v[0] = options.start_time;
     values.pre[0] = options.start_time;
     set_flag(&mut values, instance.info().initial, 1.0);
     set_flag(&mut values, instance.info().homotopy, 1.0);
-    let mut mode = Mode::enter(instance, &values, tolerances);
-    let start = values.clone();
+    let mut mode = match used {
+        Some(mode) if mode.number == instance.mode(&values) => mode,
+        _ => Mode::enter(instance, &values, tolerances),
+    };
     let led = match instance.info().homotopy {
-        Some(lambda) => continuation(instance, &mut mode, &mut values, lambda),
         None => false,
+        Some(lambda) => {
+            let start = values.clone();
+            let led = continuation(instance, &mut mode, &mut values, lambda);
+            if !led {
+                values = start;
+            }
+            led
+        }
     };
     if !led {
-        values = start;
         solve(instance, &mut mode, &mut values).map_err(|error| SimError::Evaluation {
             time: options.start_time,
             phase: Phase::Initial,

@@ -39,6 +39,7 @@
 //! | `restart` | which side a function at zero takes, and whether the integrator restarts (DESIGN 5.3, 5.5) |
 //! | `init` | bind, initial system, homotopy |
 //! | `calendar` | communication points and step ends |
+//! | `work` | the work space of a run, which the next one uses again |
 //! | `watch` | events that accumulate |
 //! | `creep` | small steps at discontinuities that are no events |
 //! | `point` | evaluation of the model at one point |
@@ -56,6 +57,7 @@ mod resolve;
 mod restart;
 mod run;
 mod watch;
+mod work;
 
 pub use error::{Oscillation, Phase, RunFailure, SimError};
 pub use options::{Clock, Environment, OptionError, Options, OutputGrid};
@@ -63,5 +65,5 @@ pub use record::{
     Cause, ChangedValue, CreepRecord, EventKind, EventRecord, NoteRecord, Recorder, RowKind,
     RunStatistics, RunSummary, Silent, StepRecord,
 };
-pub use run::simulate;
+pub use run::{Simulation, simulate};
 pub use saltus_solve::{LocationMethod, SolverName};

@@ -435,6 +435,7 @@ fn not_nan<S: System>(
 }
 
 /// The parts of a run that belong to the mode in use.
+#[derive(Debug)]
 pub(crate) struct Mode {
     pub(crate) number: u32,
     pub(crate) driver: Driver,

@@ -10,32 +10,26 @@
 use crate::calendar::Grid;
 use crate::creep::Creep;
 use crate::error::{Phase, RunFailure, SimError};
-use crate::event_step::{EventStep, TimeFlags, event_step};
+use crate::event_step::{TimeFlags, event_step};
 use crate::guard::{Inside, beyond};
 use crate::init::{initialise, set_flag};
 use crate::options::{Environment, OptionError, Options};
-use crate::point::{
-    AffineRows, Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all,
-    gather, scatter,
-};
+use crate::point::{Mode, ModelProblem, Relations, StepCrossings, evaluate_all, gather, scatter};
 use crate::record::{
     Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
     StepRecord,
 };
 use crate::resolve::is_unresolved;
-use crate::restart::{Settling, motion_change, settle};
-use crate::watch::Watch;
+use crate::restart::{motion_change, settle};
+use crate::work::{Room, Work};
 use saltus_model::{
-    CrossingInfo, Fault, Instance, ScheduleKind, Section, Site, Slot, StepPoint, System, Values,
+    CrossingInfo, Fault, Instance, ScheduleKind, Site, Slot, StepPoint, System, Values,
 };
 use saltus_solve::roots::Change;
-use saltus_solve::scale::{
-    DENSE_EVENTS_ULPS, RELATION_BAND_REL, REST_BAND_REL, RESTART_ULPS, nominal_magnitude,
-    time_resolution,
-};
+use saltus_solve::scale::{DENSE_EVENTS_ULPS, RELATION_BAND_REL, RESTART_ULPS, time_resolution};
 use saltus_solve::{
-    Accuracy, Discontinuity, Guess, Integrator, Isolation, Located, LocationMethod, SolveError,
-    Start, StepError, StepLimits, Tolerances, first_crossing,
+    Accuracy, Discontinuity, Guess, Located, SolveError, Start, StepError, StepLimits, Tolerances,
+    first_crossing,
 };
 use std::sync::atomic::Ordering;
 
@@ -62,6 +56,62 @@ pub fn simulate<I: Instance>(
     environment: &Environment<'_>,
     recorder: &mut dyn Recorder,
 ) -> Result<RunSummary, RunFailure> {
+    simulate_in(&mut None, instance, options, environment, recorder)
+}
+
+/// One instance for many runs: each is what [`simulate`] gives, and the memory of one serves the next.
+///
+/// ```
+/// use saltus_model::Model;
+/// use saltus_model::ode::OdeProblem;
+/// use saltus_sim::{Environment, Options, Silent, Simulation};
+///
+/// let decay = OdeProblem::new("decay", &[("x", 1.0)], |at, dx| dx[0] = -at.x[0]).build();
+/// let mut simulation = Simulation::new(decay.instantiate());
+/// for stop_time in [1.0, 2.0, 3.0] {
+///     let options = Options { stop_time, ..Options::default() };
+///     let summary = simulation.run(&options, &Environment::default(), &mut Silent).unwrap();
+///     assert_eq!(summary.time_reached, stop_time);
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Simulation<I> {
+    instance: I,
+    room: Option<Room>,
+}
+
+impl<I: Instance> Simulation<I> {
+    pub fn new(instance: I) -> Simulation<I> {
+        Simulation {
+            instance,
+            room: None,
+        }
+    }
+
+    pub fn instance(&self) -> &I {
+        &self.instance
+    }
+
+    #[expect(clippy::result_large_err, reason = "made once per run")]
+    pub fn run(
+        &mut self,
+        options: &Options,
+        environment: &Environment<'_>,
+        recorder: &mut dyn Recorder,
+    ) -> Result<RunSummary, RunFailure> {
+        let (room, instance) = (&mut self.room, &mut self.instance);
+        simulate_in(room, instance, options, environment, recorder)
+    }
+}
+
+#[expect(clippy::result_large_err, reason = "made once per run")]
+fn simulate_in<I: Instance>(
+    room: &mut Option<Room>,
+    instance: &mut I,
+    options: &Options,
+    environment: &Environment<'_>,
+    recorder: &mut dyn Recorder,
+) -> Result<RunSummary, RunFailure> {
     let mut summary = RunSummary {
         time_reached: options.start_time,
         ..RunSummary::default()
@@ -74,25 +124,54 @@ pub fn simulate<I: Instance>(
     }
     let tolerances = Tolerances::new(options.tolerance);
     let seconds_start = environment.seconds();
-    let (mode, values) = match initialise(instance, options, tolerances, recorder) {
+    let (used, work) = match room.take().and_then(|room| room.reset(options)) {
+        Some(Room { mode, values, work }) => (Some((mode, values)), Some(work)),
+        None => (None, None),
+    };
+    let (mode, values) = match initialise(instance, options, tolerances, recorder, used) {
         Ok(initial) => initial,
         Err(error) => {
             summary.statistics.seconds_initialize = elapsed(environment, seconds_start);
             return Err(RunFailure { error, summary });
         }
     };
-    let mut run = Run::new(
+    summary.statistics.modes_structured = 1;
+    let work = match work {
+        Some(work) if work.serves(mode.number) => work,
+        _ => Work::new(instance, options, tolerances, &mode, &values),
+    };
+    let mut run = Run {
+        tolerances,
+        grid: Grid::new(options),
+        cursor: options.start_time,
+        truth_time: options.start_time,
+        repeats: 0,
+        unrecorded: false,
+        rejected_seen: 0,
+        completed: options.start_time,
+        next_time_event: f64::INFINITY,
+        last_event: f64::NEG_INFINITY,
+        warned: Vec::new(),
+        evaluations_seen: 0,
+        stiff_noted: false,
+        creep: Creep::default(),
         instance,
         options,
         environment,
         recorder,
+        entered: mode.number,
         mode,
         values,
+        work,
+        last_row: None,
         summary,
         seconds_start,
-    );
+        seconds_initialised: None,
+        wall_checks: 0,
+    };
     let result = run.run();
-    let summary = run.finish_summary();
+    let (summary, left) = run.finish();
+    *room = Some(left);
     match result {
         Ok(()) => Ok(summary),
         Err(error) => Err(RunFailure { error, summary }),
@@ -129,31 +208,11 @@ struct Run<'a, I: Instance> {
     recorder: &'a mut dyn Recorder,
     tolerances: Tolerances,
     mode: Mode,
-    /// The mode for which integrator and work space were made.
+    /// The mode for which the work space was made.
     entered: u32,
     values: Values,
-    /// Left limits of the present event.
-    before: Vec<f64>,
-    /// What the present event did.
-    step: EventStep,
-    /// The relations that made it happen, and the sign that the function of each takes by it.
-    causes: Vec<Change>,
-    far_sides: Vec<(usize, f64)>,
-    /// The same for the log, in terms of the mode before; empty if nobody reads it.
-    causes_logged: Vec<Cause>,
-    settling: Settling,
-    integrator: Integrator,
-    isolation: Isolation,
-    mixed: Vec<MixedGroup>,
-    rows: AffineRows,
-    /// What each relation holds between events.
-    truth: Vec<bool>,
-    watch: Watch,
+    work: Work,
     grid: Grid,
-    x: Vec<f64>,
-    dx: Vec<f64>,
-    r: Vec<f64>,
-    finite: Vec<usize>,
     /// Events up to here have been handled.
     cursor: f64,
     /// Time at which relations were read last, and how often the present step was taken again.
@@ -162,8 +221,6 @@ struct Run<'a, I: Instance> {
     /// The last step is not in the log yet; rejections up to the one before.
     unrecorded: bool,
     rejected_seen: u64,
-    /// The round-off of each function that was zero when the last event ended; zero for all others.
-    at_zero: Vec<f64>,
     /// The model was told of the points up to here.
     completed: f64,
     next_time_event: f64,
@@ -179,70 +236,7 @@ struct Run<'a, I: Instance> {
     wall_checks: u32,
 }
 
-impl<'a, I: Instance> Run<'a, I> {
-    fn new(
-        instance: &'a mut I,
-        options: &'a Options,
-        environment: &'a Environment<'a>,
-        recorder: &'a mut dyn Recorder,
-        mode: Mode,
-        values: Values,
-        mut summary: RunSummary,
-        seconds_start: Option<f64>,
-    ) -> Run<'a, I> {
-        let system = instance.system(&values);
-        let n = system.states().len();
-        let n_crossings = system.crossings().len();
-        let tolerances = Tolerances::new(options.tolerance);
-        summary.statistics.modes_structured = 1;
-        let finite = continuous_slots(instance.info());
-        Run {
-            tolerances,
-            integrator: new_integrator(instance, options, tolerances, &values),
-            mixed: mixed_groups(system),
-            rows: AffineRows::default(),
-            isolation: new_isolation(system, options.event_method),
-            truth: vec![false; n_crossings],
-            watch: Watch::new(options.stop_time - options.start_time, n_crossings),
-            grid: Grid::new(options),
-            x: vec![0.0; n],
-            dx: Vec::with_capacity(n),
-            r: vec![0.0; n_crossings],
-            finite,
-            cursor: options.start_time,
-            truth_time: options.start_time,
-            repeats: 0,
-            unrecorded: false,
-            rejected_seen: 0,
-            at_zero: vec![0.0; n_crossings],
-            completed: options.start_time,
-            next_time_event: f64::INFINITY,
-            last_event: f64::NEG_INFINITY,
-            warned: Vec::new(),
-            evaluations_seen: 0,
-            stiff_noted: false,
-            creep: Creep::default(),
-            before: values.v.clone(),
-            step: EventStep::default(),
-            causes: Vec::new(),
-            far_sides: Vec::new(),
-            causes_logged: Vec::new(),
-            settling: Settling::default(),
-            instance,
-            options,
-            environment,
-            recorder,
-            entered: mode.number,
-            mode,
-            values,
-            last_row: None,
-            summary,
-            seconds_start,
-            seconds_initialised: None,
-            wall_checks: 0,
-        }
-    }
-
+impl<I: Instance> Run<'_, I> {
     fn run(&mut self) -> Result<(), SimError> {
         let mut state = State::Initialising;
         loop {
@@ -261,13 +255,13 @@ impl<'a, I: Instance> Run<'a, I> {
         let t = self.options.start_time;
         // The first choice was made for start values, which the initial system may have left far behind.
         self.reselect_states()?;
-        self.before.copy_from_slice(&self.values.v);
-        self.step.clear();
+        self.work.before.copy_from_slice(&self.values.v);
+        self.work.step.clear();
         self.event_step(TimeFlags::Due)?;
         self.right_limits()?;
         self.row(RowKind::Initial);
         self.record_event(t, EventKind::Initial, false);
-        let terminate = self.step.terminate.take();
+        let terminate = self.work.step.terminate.take();
         self.seconds_initialised = self.environment.seconds();
         self.enter_mode_if_changed();
         self.read_truth()?;
@@ -288,7 +282,7 @@ impl<'a, I: Instance> Run<'a, I> {
 
     fn advance(&mut self) -> Result<State, SimError> {
         self.check_outside()?;
-        if self.cursor >= self.integrator.time()
+        if self.cursor >= self.work.integrator.time()
             && let Err(error) = self.take_step()
         {
             return match self.beyond_guard(&error)? {
@@ -296,10 +290,10 @@ impl<'a, I: Instance> Run<'a, I> {
                 None => Err(error),
             };
         }
-        let end = self.integrator.time();
+        let end = self.work.integrator.time();
         let target = end.min(self.next_time_event);
         if let Some(located) = self.find_event(self.cursor, target)? {
-            if self.cursor == self.integrator.time_old() && self.takes_back_step(&located)? {
+            if self.cursor == self.work.integrator.time_old() && self.takes_back_step(&located)? {
                 return Ok(State::Continuous);
             }
             self.keep_step();
@@ -346,7 +340,7 @@ impl<'a, I: Instance> Run<'a, I> {
         if changes.is_empty() {
             return Ok(false);
         }
-        self.rows.forget();
+        self.work.rows.forget();
         // The derivatives of the new states, from which the integrator starts.
         self.mode.driver.forget_factors();
         self.evaluate_point(Accuracy::Tight, Guess::Current, Phase::Continuous)?;
@@ -380,8 +374,8 @@ impl<'a, I: Instance> Run<'a, I> {
             return Ok(false);
         };
         self.repeats += 1;
-        if self.integrator.time_old() == self.truth_time {
-            self.isolation.restart_again();
+        if self.work.integrator.time_old() == self.truth_time {
+            self.work.isolation.restart_again();
         }
         let limits = self.limits();
         let mut problem = ModelProblem {
@@ -390,7 +384,7 @@ impl<'a, I: Instance> Run<'a, I> {
             values: &mut self.values,
             relations: Relations::Held,
         };
-        let result = (self.integrator).begin_again(&mut problem, step_size, limits);
+        let result = (self.work.integrator).begin_again(&mut problem, step_size, limits);
         result.map_err(|error| self.step_error(error))?;
         Ok(true)
     }
@@ -398,17 +392,20 @@ impl<'a, I: Instance> Run<'a, I> {
     /// The size of a step that shows more of the motion up to an event in the last one, if that does not show it: its interpolant is
     /// not as accurate as its end, or a function at zero goes elsewhere than the model (see [`crate::resolve`]).
     fn size_to_show(&mut self, located: &Located) -> Result<Option<f64>, SolveError> {
-        if self.integrator.interpolates_derivatives() || self.repeats == REPEATS_MAX {
+        if self.work.integrator.interpolates_derivatives() || self.repeats == REPEATS_MAX {
             return Ok(None);
         }
-        let (t, step_size) = (self.integrator.time_old(), self.integrator.step_size());
+        let (t, step_size) = (
+            self.work.integrator.time_old(),
+            self.work.integrator.step_size(),
+        );
         let mut problem = ModelProblem {
             system: self.instance.system(&self.values),
             driver: &mut self.mode.driver,
             values: &mut self.values,
             relations: Relations::Held,
         };
-        let shorter = (self.integrator).step_size_to_interpolate(&mut problem, located.t_right)?;
+        let shorter = (self.work.integrator).step_size_to_interpolate(&mut problem, located.t_right)?;
         if shorter.is_some() {
             return Ok(shorter);
         }
@@ -419,16 +416,16 @@ impl<'a, I: Instance> Run<'a, I> {
             system: self.instance.system(&self.values),
             driver: &mut self.mode.driver,
             values: &mut self.values,
-            integrator: &self.integrator,
-            x: &mut self.x,
+            integrator: &self.work.integrator,
+            x: &mut self.work.x,
             affine_only: self.mode.affine_only,
-            rows: &mut self.rows,
+            rows: &mut self.work.rows,
         };
         let unresolved = is_unresolved(
             &mut functions,
-            &self.at_zero,
+            &self.work.at_zero,
             &self.mode.rules,
-            &self.truth,
+            &self.work.truth,
             located,
         )?;
         Ok(unresolved.then_some(SHORTER_MIN * step_size))
@@ -464,7 +461,7 @@ impl<'a, I: Instance> Run<'a, I> {
             .unwrap_or(STEP_OF_SPAN_MAX * span);
         let by_model = self.instance.step_size_max(&self.values);
         // Without states nothing but the grid says how fast anything changes.
-        let by_grid = if self.x.is_empty() {
+        let by_grid = if self.work.x.is_empty() {
             self.grid.interval()
         } else {
             f64::INFINITY
@@ -483,7 +480,7 @@ impl<'a, I: Instance> Run<'a, I> {
             true => Relations::Held,
             false => Relations::Following {
                 rules: &self.mode.rules,
-                r: &mut self.r,
+                r: &mut self.work.r,
             },
         };
         let mut problem = ModelProblem {
@@ -493,11 +490,12 @@ impl<'a, I: Instance> Run<'a, I> {
             relations,
         };
         // Without crossing functions and delays only a row inside the step needs its interpolant.
-        let result = if self.truth.is_empty() && !keeps_past {
-            let result = self.integrator.step_bare(&mut problem, limits);
-            let end = self.integrator.time();
+        let result = if self.work.truth.is_empty() && !keeps_past {
+            let result = self.work.integrator.step_bare(&mut problem, limits);
+            let end = self.work.integrator.time();
             result.and_then(|()| match self.grid.peek() {
                 Some(row) if row < end => self
+                    .work
                     .integrator
                     .complete_interpolant(&mut problem)
                     .map_err(|error| StepError::Fatal {
@@ -507,13 +505,13 @@ impl<'a, I: Instance> Run<'a, I> {
                 Some(_) | None => Ok(()),
             })
         } else {
-            self.integrator.step(&mut problem, limits)
+            self.work.integrator.step(&mut problem, limits)
         };
         self.unrecorded = result.is_ok();
-        if !self.stiff_noted && self.integrator.stiff_switches() > 0 {
+        if !self.stiff_noted && self.work.integrator.stiff_switches() > 0 {
             self.stiff_noted = true;
             self.recorder.note(&NoteRecord::Stiff {
-                time: self.integrator.time_old(),
+                time: self.work.integrator.time_old(),
             });
         }
         result.map_err(|error| self.step_error(error))
@@ -525,14 +523,14 @@ impl<'a, I: Instance> Run<'a, I> {
             return;
         }
         self.repeats = 0;
-        let (from, to) = (self.integrator.time_old(), self.integrator.time());
-        let total = self.integrator.steps_rejected();
+        let (from, to) = (self.work.integrator.time_old(), self.work.integrator.time());
+        let total = self.work.integrator.steps_rejected();
         let rejected = total - std::mem::replace(&mut self.rejected_seen, total);
         self.recorder.step(&StepRecord {
             time: to,
             step_size: to - from,
             rejected,
-            method: self.integrator.method_name(),
+            method: self.work.integrator.method_name(),
         });
         if !self.options.events
             && let Some(record) = self.creep.step(from, to, rejected)
@@ -551,30 +549,30 @@ impl<'a, I: Instance> Run<'a, I> {
         else {
             return Ok(None);
         };
-        if !self.options.events || self.truth.is_empty() {
+        if !self.options.events || self.work.truth.is_empty() {
             return Ok(None);
         }
-        let t = self.integrator.time();
+        let t = self.work.integrator.time();
         self.left_limits(t, Accuracy::Tight)?;
         let system = self.instance.system(&self.values);
         system
-            .eval_crossings(&mut self.values, &mut self.r)
+            .eval_crossings(&mut self.values, &mut self.work.r)
             .map_err(|fault| output_fault(t, fault))?;
         let dx: Vec<f64> = (system.states().iter())
             .map(|state| self.values.get(state.derivative))
             .collect();
         let inside = Inside {
             t,
-            x: &self.x,
+            x: &self.work.x,
             dx: &dx,
-            r: &self.r,
+            r: &self.work.r,
             step_size,
         };
         Ok(beyond(
             system,
             &mut self.mode,
             &self.values,
-            &self.truth,
+            &self.work.truth,
             &inside,
         ))
     }
@@ -582,7 +580,7 @@ impl<'a, I: Instance> Run<'a, I> {
     /// Left limits of an event. Where the model cannot be evaluated at the event's time with the relations that held before, they are those of the last
     /// point inside, with the states of the event.
     fn event_limits(&mut self, t_left: f64, t: f64) -> Result<(), SimError> {
-        if t <= self.integrator.time() {
+        if t <= self.work.integrator.time() {
             match self.left_limits(t, Accuracy::Tight) {
                 Err(SimError::Evaluation { error, .. }) if error.recoverable() && t_left < t => {}
                 other => return other,
@@ -590,14 +588,14 @@ impl<'a, I: Instance> Run<'a, I> {
         }
         self.left_limits(t_left, Accuracy::Tight)?;
         let states = self.instance.system(&self.values).states();
-        if t <= self.integrator.time() {
-            self.integrator.interpolate(t, &mut self.x);
+        if t <= self.work.integrator.time() {
+            self.work.integrator.interpolate(t, &mut self.work.x);
         } else {
-            for (x, state) in self.x.iter_mut().zip(states) {
+            for (x, state) in self.work.x.iter_mut().zip(states) {
                 *x += (t - t_left) * self.values.get(state.derivative);
             }
         }
-        scatter(states, t, &self.x, &mut self.values);
+        scatter(states, t, &self.work.x, &mut self.values);
         Ok(())
     }
 
@@ -633,7 +631,7 @@ impl<'a, I: Instance> Run<'a, I> {
     }
 
     fn find_event(&mut self, from: f64, to: f64) -> Result<Option<Located>, SimError> {
-        if !self.options.events || self.truth.is_empty() {
+        if !self.options.events || self.work.truth.is_empty() {
             return Ok(None);
         }
         let system = self.instance.system(&self.values);
@@ -641,16 +639,16 @@ impl<'a, I: Instance> Run<'a, I> {
             system,
             driver: &mut self.mode.driver,
             values: &mut self.values,
-            integrator: &self.integrator,
-            x: &mut self.x,
+            integrator: &self.work.integrator,
+            x: &mut self.work.x,
             affine_only: self.mode.affine_only,
-            rows: &mut self.rows,
+            rows: &mut self.work.rows,
         };
         let found = first_crossing(
             &mut functions,
-            &mut self.isolation,
+            &mut self.work.isolation,
             &self.mode.rules,
-            &self.truth,
+            &self.work.truth,
             from,
             to,
         )
@@ -662,10 +660,13 @@ impl<'a, I: Instance> Run<'a, I> {
         self.values.actions.messages.clear();
         self.record_touches(found.as_ref().map_or(to, |located| located.t_left));
         if let Some(located) = &found {
-            self.isolation.forget();
+            self.work.isolation.forget();
             debug_assert!(located.t_right > from);
-        } else if self.watch.has_suspect()
-            && let Some((crossing, limit)) = self.watch.fallen_through(self.isolation.end_values())
+        } else if self.work.watch.has_suspect()
+            && let Some((crossing, limit)) = self
+                .work
+                .watch
+                .fallen_through(self.work.isolation.end_values())
         {
             let info = &self.instance.system(&self.values).crossings()[crossing];
             return Err(SimError::Zeno {
@@ -679,8 +680,8 @@ impl<'a, I: Instance> Run<'a, I> {
     }
 
     fn record_touches(&mut self, until: f64) {
-        for i in 0..self.isolation.touches.len() {
-            let touch = self.isolation.touches[i];
+        for i in 0..self.work.isolation.touches.len() {
+            let touch = self.work.isolation.touches[i];
             if touch.t > until {
                 continue;
             }
@@ -719,21 +720,21 @@ impl<'a, I: Instance> Run<'a, I> {
             .filter(|&t| t < to || t == to && self.is_plain_end(to))
         {
             self.grid_values(t)?;
-            if self.options.events && !self.truth.is_empty() && t < to {
+            if self.options.events && !self.work.truth.is_empty() && t < to {
                 let system = self.instance.system(&self.values);
                 system
-                    .eval_crossings(&mut self.values, &mut self.r)
+                    .eval_crossings(&mut self.values, &mut self.work.r)
                     .map_err(|fault| output_fault(t, fault))?;
-                let truth = &self.truth;
+                let truth = &self.work.truth;
                 if self
                     .mode
                     .rules
                     .iter()
-                    .zip(&self.r)
+                    .zip(&self.work.r)
                     .zip(truth)
                     .any(|((rule, r), truth)| rule.holds(*r) != *truth)
                 {
-                    self.isolation.forget();
+                    self.work.isolation.forget();
                     if let Some(located) = self.find_event(clear, t)? {
                         return Ok(Some(located));
                     }
@@ -752,15 +753,15 @@ impl<'a, I: Instance> Run<'a, I> {
 
     /// All variables at a point of the grid, from the interpolant.
     fn grid_values(&mut self, t: f64) -> Result<(), SimError> {
-        self.integrator.interpolate(t, &mut self.x);
+        self.work.integrator.interpolate(t, &mut self.work.x);
         let system = self.instance.system(&self.values);
-        scatter(system.states(), t, &self.x, &mut self.values);
+        scatter(system.states(), t, &self.work.x, &mut self.values);
         self.evaluate_point(Accuracy::Trial, Guess::Accepted, Phase::Output)
     }
 
     /// Nothing but the next step happens at `t`.
     fn is_plain_end(&self, t: f64) -> bool {
-        t == self.integrator.time() && t < self.next_time_event && t < self.options.stop_time
+        t == self.work.integrator.time() && t < self.next_time_event && t < self.options.stop_time
     }
 
     /// The values of the accepted point, for guesses, delays and assertions, as far as anybody needs them.
@@ -773,7 +774,7 @@ impl<'a, I: Instance> Run<'a, I> {
             scatter(
                 system.states(),
                 t,
-                self.integrator.state(),
+                self.work.integrator.state(),
                 &mut self.values,
             );
             if self.mode.driver.has_blocks() {
@@ -856,9 +857,9 @@ impl<'a, I: Instance> Run<'a, I> {
     }
 
     fn left_limits(&mut self, t: f64, accuracy: Accuracy) -> Result<(), SimError> {
-        self.integrator.interpolate(t, &mut self.x);
+        self.work.integrator.interpolate(t, &mut self.work.x);
         let system = self.instance.system(&self.values);
-        scatter(system.states(), t, &self.x, &mut self.values);
+        scatter(system.states(), t, &self.work.x, &mut self.values);
         self.evaluate_point(accuracy, Guess::Accepted, Phase::Continuous)?;
         self.accept_point();
         self.check_finite()
@@ -868,14 +869,14 @@ impl<'a, I: Instance> Run<'a, I> {
     fn changed_at_step_end(&mut self, t: f64) -> Result<Option<Located>, SimError> {
         let system = self.instance.system(&self.values);
         system
-            .eval_crossings(&mut self.values, &mut self.r)
+            .eval_crossings(&mut self.values, &mut self.work.r)
             .map_err(|fault| output_fault(t, fault))?;
-        let changed: Vec<Change> = (0..self.r.len())
-            .filter(|&i| self.mode.rules[i].holds(self.r[i]) != self.truth[i])
+        let changed: Vec<Change> = (0..self.work.r.len())
+            .filter(|&i| self.mode.rules[i].holds(self.work.r[i]) != self.work.truth[i])
             .map(|index| Change {
                 index,
-                value_left: self.r[index],
-                value_right: self.r[index],
+                value_left: self.work.r[index],
+                value_right: self.work.r[index],
             })
             .collect();
         Ok((!changed.is_empty()).then_some(Located {
@@ -888,36 +889,36 @@ impl<'a, I: Instance> Run<'a, I> {
     // --- AtEvent ----------------------------------------------------------------------------------------------------
 
     fn event(&mut self, occasion: Occasion) -> Result<State, SimError> {
-        self.causes.clear();
-        self.far_sides.clear();
+        self.work.causes.clear();
+        self.work.far_sides.clear();
         let (t_left, t, kind) = match occasion {
             Occasion::Time { time } => (time, time, EventKind::Time),
             Occasion::State { located } => {
-                self.causes.extend_from_slice(&located.changed);
+                self.work.causes.extend_from_slice(&located.changed);
                 self.collect_far_sides();
                 self.log_causes();
                 let times = (located.t_left, located.t_right, EventKind::State);
-                self.isolation.recycle(located);
+                self.work.isolation.recycle(located);
                 times
             }
             Occasion::Terminal => return self.terminal(),
         };
-        let is_beyond = t > self.integrator.time();
-        self.past_points(t.min(self.integrator.time()))?;
+        let is_beyond = t > self.work.integrator.time();
+        self.past_points(t.min(self.work.integrator.time()))?;
         self.event_limits(t_left, t)?;
         self.instance
             .completed_step(&mut self.values, StepPoint::End);
         self.grid.skip_through(t);
         self.row(RowKind::BeforeEvent);
-        self.before.copy_from_slice(&self.values.v);
+        self.work.before.copy_from_slice(&self.values.v);
 
         let crossings = self.instance.system(&self.values).crossings();
-        let flips = (self.causes.iter()).map(|change| crossings[change.index].relation);
+        let flips = (self.work.causes.iter()).map(|change| crossings[change.index].relation);
         self.mode.driver.expect_flips(flips);
-        self.step.clear();
+        self.work.step.clear();
         self.event_step(TimeFlags::Due)?;
         // Where the motion goes on as before, a function that has just changed sides moves on as well.
-        let resolution = time_resolution(t, self.integrator.step_size());
+        let resolution = time_resolution(t, self.work.integrator.step_size());
         let alone = t - self.last_event > DENSE_EVENTS_ULPS * resolution;
         self.last_event = t;
         let moved = alone
@@ -927,10 +928,10 @@ impl<'a, I: Instance> Run<'a, I> {
                 &mut self.mode,
                 &mut self.values,
                 self.tolerances,
-                &self.causes,
+                &self.work.causes,
                 resolution,
-                &mut self.settling,
-                &mut self.step,
+                &mut self.work.settling,
+                &mut self.work.step,
             )?;
         self.right_limits()?;
         self.row(RowKind::AfterEvent);
@@ -950,30 +951,32 @@ impl<'a, I: Instance> Run<'a, I> {
         }
         self.record_event(t, kind, restart);
         let crossings = self.instance.system(&self.values).crossings();
-        let far_sides = &self.far_sides;
+        let far_sides = &self.work.far_sides;
         // An event that changed nothing is no bounce: it counts, but says nothing about intervals.
-        let bounces: &[(usize, f64)] = if self.step.iterations > 1 || moved {
+        let bounces: &[(usize, f64)] = if self.work.step.iterations > 1 || moved {
             far_sides
         } else {
             &[]
         };
-        self.watch.event(t, bounces, &self.isolation.scale, || {
-            far_sides
-                .iter()
-                .filter_map(|(i, _)| crossings.get(*i))
-                .map(|c| (c.relation, c.site))
-                .collect()
-        })?;
+        self.work
+            .watch
+            .event(t, bounces, &self.work.isolation.scale, || {
+                far_sides
+                    .iter()
+                    .filter_map(|(i, _)| crossings.get(*i))
+                    .map(|c| (c.relation, c.site))
+                    .collect()
+            })?;
         let discrete = self.instance.system(&self.values).discrete_slots();
-        let same = |slot: &Slot| self.before[slot.index()] == self.values.get(*slot);
+        let same = |slot: &Slot| self.work.before[slot.index()] == self.values.get(*slot);
         if !discrete.iter().all(same) {
-            self.rows.forget();
+            self.work.rows.forget();
         }
         self.enter_mode_if_changed();
         self.read_truth()?;
         self.schedule_time_event()?;
-        if self.step.terminate.is_some() {
-            self.summary.terminated = self.step.terminate.take();
+        if self.work.step.terminate.is_some() {
+            self.summary.terminated = self.work.step.terminate.take();
             return self.terminal();
         }
         if t >= self.options.stop_time {
@@ -992,8 +995,8 @@ impl<'a, I: Instance> Run<'a, I> {
     fn log_causes(&mut self) {
         if self.recorder.wants_events() {
             let crossings = self.instance.system(&self.values).crossings();
-            let logged = (self.causes.iter()).map(|change| cause(crossings, change));
-            self.causes_logged.extend(logged);
+            let logged = (self.work.causes.iter()).map(|change| cause(crossings, change));
+            self.work.causes_logged.extend(logged);
         }
     }
 
@@ -1005,7 +1008,7 @@ impl<'a, I: Instance> Run<'a, I> {
             &mut self.values,
             self.tolerances,
             flags,
-            &mut self.step,
+            &mut self.work.step,
         )
     }
 
@@ -1014,18 +1017,23 @@ impl<'a, I: Instance> Run<'a, I> {
             return Some(Discontinuity::Dynamics);
         }
         let system = self.instance.system(&self.values);
-        motion_change(system, &self.step.reinitialised, &self.before, &self.values)
+        motion_change(
+            system,
+            &self.work.step.reinitialised,
+            &self.work.before,
+            &self.values,
+        )
     }
 
     /// For each crossing the sign that its function takes by the event.
     fn collect_far_sides(&mut self) {
-        let Run {
+        let Work {
             far_sides,
             causes,
             truth,
-            mode,
             ..
-        } = self;
+        } = &mut self.work;
+        let mode = &self.mode;
         far_sides.extend(causes.iter().map(|change| {
             let holds_after = !truth[change.index];
             let rising = mode.rules[change.index].rising;
@@ -1056,25 +1064,17 @@ impl<'a, I: Instance> Run<'a, I> {
             self.mode = Mode::enter(self.instance, &self.values, self.tolerances);
         }
         self.entered = self.mode.number;
-        let system = self.instance.system(&self.values);
-        let n_crossings = system.crossings().len();
-        let n = system.states().len();
         self.summary.statistics.modes_structured += 1;
         self.absorb_integrator_statistics();
-        self.integrator =
-            new_integrator(self.instance, self.options, self.tolerances, &self.values);
-        self.mixed = mixed_groups(self.instance.system(&self.values));
-        self.rows.forget();
-        self.isolation = new_isolation(
-            self.instance.system(&self.values),
-            self.options.event_method,
+        let instance = &*self.instance;
+        (self.work).enter(
+            instance,
+            self.options,
+            self.tolerances,
+            &self.mode,
+            &self.values,
         );
         self.evaluations_seen = 0;
-        self.truth = vec![false; n_crossings];
-        self.watch.reset_crossings(n_crossings);
-        self.x = vec![0.0; n];
-        self.r = vec![0.0; n_crossings];
-        self.at_zero = vec![0.0; n_crossings];
         self.rejected_seen = 0;
     }
 
@@ -1082,42 +1082,54 @@ impl<'a, I: Instance> Run<'a, I> {
     fn read_truth(&mut self) -> Result<(), SimError> {
         self.truth_time = self.values.time();
         let system = self.instance.system(&self.values);
-        for (truth, crossing) in self.truth.iter_mut().zip(system.crossings()) {
+        for (truth, crossing) in self.work.truth.iter_mut().zip(system.crossings()) {
             *truth = self.values.get(crossing.relation) != 0.0;
         }
-        if !self.truth.is_empty() {
+        if !self.work.truth.is_empty() {
             let time = self.values.time();
             system
-                .eval_crossings(&mut self.values, &mut self.r)
+                .eval_crossings(&mut self.values, &mut self.work.r)
                 .map_err(|fault| SimError::Evaluation {
                     time,
                     phase: Phase::Event,
                     error: SolveError::Fault(fault),
                 })?;
-            self.isolation.restart(self.values.time(), &self.r);
-            for group in &self.mixed {
+            self.work
+                .isolation
+                .restart(self.values.time(), &self.work.r);
+            for group in &self.work.mixed {
                 let size = group.size(&self.values);
                 for &i in &group.crossings {
                     let band = RELATION_BAND_REL * size;
-                    self.isolation.restart_within(i, self.r[i], band);
+                    self.work.isolation.restart_within(i, self.work.r[i], band);
                 }
             }
             // What a located function does between neighbouring floats is its round-off, or less than any motion counts for.
-            for change in self.causes.iter().filter(|c| c.index < self.r.len()) {
+            for change in self
+                .work
+                .causes
+                .iter()
+                .filter(|c| c.index < self.work.r.len())
+            {
                 let jump = (change.value_right - change.value_left).abs();
                 // A function that jumps by a part of its size is not continuous: its events are the model's.
-                if jump <= ROUND_OFF_PART * self.isolation.scale[change.index] {
+                if jump <= ROUND_OFF_PART * self.work.isolation.scale[change.index] {
                     let (i, band) = (change.index, RESTART_ULPS * jump);
-                    self.isolation.restart_within(i, self.r[i], band);
+                    self.work.isolation.restart_within(i, self.work.r[i], band);
                 }
             }
-            for (i, at_zero) in self.at_zero.iter_mut().enumerate() {
-                *at_zero = self.isolation.band_at_restart(i);
+            for (i, at_zero) in self.work.at_zero.iter_mut().enumerate() {
+                *at_zero = self.work.isolation.band_at_restart(i);
             }
             // An event is where its functions are zero, whatever their scale afterwards.
-            for change in self.causes.iter().filter(|c| c.index < self.r.len()) {
-                let band = &mut self.at_zero[change.index];
-                *band = band.max(LOCATED_BAND * self.r[change.index].abs());
+            for change in self
+                .work
+                .causes
+                .iter()
+                .filter(|c| c.index < self.work.r.len())
+            {
+                let band = &mut self.work.at_zero[change.index];
+                *band = band.max(LOCATED_BAND * self.work.r[change.index].abs());
             }
         }
         Ok(())
@@ -1145,17 +1157,17 @@ impl<'a, I: Instance> Run<'a, I> {
         let t = self.values.time();
         let limits = self.limits();
         let system = self.instance.system(&self.values);
-        gather(system.states(), &self.values, &mut self.x);
+        gather(system.states(), &self.values, &mut self.work.x);
         // The right limits have just been computed, unless what the model keeps of its past has changed since.
         let known = self.options.events && !self.instance.keeps_past();
-        let dx = &mut self.dx;
+        let dx = &mut self.work.dx;
         dx.clear();
         dx.extend((system.states().iter()).map(|state| self.values.get(state.derivative)));
         let relations = match self.options.events {
             true => Relations::Held,
             false => Relations::Following {
                 rules: &self.mode.rules,
-                r: &mut self.r,
+                r: &mut self.work.r,
             },
         };
         let mut problem = ModelProblem {
@@ -1166,20 +1178,23 @@ impl<'a, I: Instance> Run<'a, I> {
         };
         let start = Start {
             t,
-            x: &self.x,
-            dx: known.then_some(&self.dx),
+            x: &self.work.x,
+            dx: known.then_some(&self.work.dx),
             change,
         };
-        let result = self.integrator.begin_after(&mut problem, start, limits);
+        let result = self
+            .work
+            .integrator
+            .begin_after(&mut problem, start, limits);
         result.map_err(|error| self.step_error(error))
     }
 
     fn terminal(&mut self) -> Result<State, SimError> {
         let t = self.values.time();
         if let Some(slot) = self.instance.info().terminal {
-            self.before.copy_from_slice(&self.values.v);
+            self.work.before.copy_from_slice(&self.values.v);
             set_flag(&mut self.values, Some(slot), 1.0);
-            self.step.clear();
+            self.work.step.clear();
             self.event_step(TimeFlags::Spent)?;
             set_flag(&mut self.values, Some(slot), 0.0);
             self.record_event(t, EventKind::Terminal, false);
@@ -1200,22 +1215,22 @@ impl<'a, I: Instance> Run<'a, I> {
     // --- records ----------------------------------------------------------------------------------------------------
 
     fn record_event(&mut self, time: f64, kind: EventKind, restarted: bool) {
-        for (site, text) in &self.step.messages {
+        for (site, text) in &self.work.step.messages {
             self.recorder.message(time, *site, text);
         }
         self.deliver_notes(time);
-        self.summary.statistics.event_iterations += u64::from(self.step.iterations);
-        let evaluations = self.isolation.evaluations - self.evaluations_seen;
-        self.evaluations_seen = self.isolation.evaluations;
+        self.summary.statistics.event_iterations += u64::from(self.work.step.iterations);
+        let evaluations = self.work.isolation.evaluations - self.evaluations_seen;
+        self.evaluations_seen = self.work.isolation.evaluations;
         if !self.recorder.wants_events() {
             return;
         }
         let system = self.instance.system(&self.values);
-        let slots = (system.discrete_slots().iter()).chain(&self.step.reinitialised);
+        let slots = (system.discrete_slots().iter()).chain(&self.work.step.reinitialised);
         let changed = slots
             .map(|&slot| ChangedValue {
                 slot,
-                before: self.before[slot.index()],
+                before: self.work.before[slot.index()],
                 after: self.values.get(slot),
             })
             .filter(|change| change.before != change.after)
@@ -1224,13 +1239,13 @@ impl<'a, I: Instance> Run<'a, I> {
             time,
             kind,
             method: if kind == EventKind::State {
-                self.isolation.method().as_str()
+                self.work.isolation.method().as_str()
             } else {
                 "calendar"
             },
-            causes: std::mem::take(&mut self.causes_logged),
+            causes: std::mem::take(&mut self.work.causes_logged),
             changed,
-            iterations: self.step.iterations,
+            iterations: self.work.step.iterations,
             evaluations,
             restarted,
             mode: self.mode.number,
@@ -1248,7 +1263,12 @@ impl<'a, I: Instance> Run<'a, I> {
     }
 
     fn check_finite(&self) -> Result<(), SimError> {
-        match self.finite.iter().find(|&&i| !self.values.v[i].is_finite()) {
+        match self
+            .work
+            .finite
+            .iter()
+            .find(|&&i| !self.values.v[i].is_finite())
+        {
             None => Ok(()),
             Some(&i) => Err(SimError::NonFinite {
                 time: self.values.time(),
@@ -1276,14 +1296,14 @@ impl<'a, I: Instance> Run<'a, I> {
     }
 
     fn absorb_integrator_statistics(&mut self) {
-        let from = self.integrator.statistics();
+        let from = self.work.integrator.statistics();
         let statistics = &mut self.summary.statistics;
         statistics.steps += from.steps;
         statistics.steps_rejected += from.steps_rejected;
         statistics.rhs_evaluations += from.rhs_evaluations;
         statistics.jacobians += from.jacobians;
         statistics.factorizations += from.factorizations;
-        for (name, steps) in self.integrator.methods_used() {
+        for (name, steps) in self.work.integrator.methods_used() {
             match statistics.methods.iter_mut().find(|m| m.0 == name) {
                 Some(known) => known.1 += steps,
                 None => statistics.methods.push((name, steps)),
@@ -1291,7 +1311,8 @@ impl<'a, I: Instance> Run<'a, I> {
         }
     }
 
-    fn finish_summary(mut self) -> RunSummary {
+    /// What the run was, and what the next one can use of it.
+    fn finish(mut self) -> (RunSummary, Room) {
         if let Some(record) = self.creep.finish() {
             self.recorder.note(&NoteRecord::Creeping(record));
         }
@@ -1303,70 +1324,19 @@ impl<'a, I: Instance> Run<'a, I> {
         statistics.blocks_linear = self.mode.driver.n_linear;
         statistics.blocks_nonlinear = self.mode.driver.n_nonlinear;
         statistics.blocks_largest = self.mode.driver.n_largest;
-        statistics.solver = self.integrator.method_name();
+        statistics.solver = self.work.integrator.method_name();
         statistics.seconds_initialize = match (self.seconds_initialised, self.seconds_start) {
             (Some(end), Some(start)) => end - start,
             _ => 0.0,
         };
         statistics.seconds_simulate = elapsed(self.environment, self.seconds_initialised);
-        self.summary
+        let room = Room {
+            mode: self.mode,
+            values: self.values,
+            work: self.work,
+        };
+        (self.summary, room)
     }
-}
-
-/// The crossing functions whose relations one mixed block determines.
-struct MixedGroup {
-    crossings: Vec<usize>,
-    /// What the block determines.
-    quantities: Vec<Slot>,
-}
-
-impl MixedGroup {
-    /// The largest quantity of the block.
-    fn size(&self, values: &Values) -> f64 {
-        let sizes = self.quantities.iter().map(|&slot| values.get(slot).abs());
-        sizes.fold(0.0, f64::max)
-    }
-}
-
-fn mixed_groups<S: System>(system: &S) -> Vec<MixedGroup> {
-    let sections = system.schedule(ScheduleKind::Event).iter();
-    let blocks = sections.filter_map(|section| match section {
-        Section::Mixed(block) => Some(system.block(*block)),
-        Section::Explicit(_) | Section::Linear(_) | Section::Nonlinear(_) => None,
-    });
-    blocks
-        .map(|block| MixedGroup {
-            crossings: (0..system.crossings().len())
-                .filter(|&i| block.discrete.contains(&system.crossings()[i].relation))
-                .collect(),
-            quantities: block.determines.clone(),
-        })
-        .filter(|group| !group.crossings.is_empty())
-        .collect()
-}
-
-/// Work space for the crossing functions of a mode, with the magnitudes below which they rest after an event.
-fn new_isolation<S: System>(system: &S, method: LocationMethod) -> Isolation {
-    let mut isolation = Isolation::new(system.crossings().len()).with_method(method);
-    for (band, crossing) in isolation.band.iter_mut().zip(system.crossings()) {
-        *band = REST_BAND_REL * nominal_magnitude(crossing.nominal);
-    }
-    isolation
-}
-
-fn new_integrator<I: Instance>(
-    instance: &I,
-    options: &Options,
-    tolerances: Tolerances,
-    values: &Values,
-) -> Integrator {
-    let info = instance.info();
-    let states = instance.system(values).states();
-    let nominal: Vec<f64> = states
-        .iter()
-        .map(|state| info.slots[state.value.index()].nominal)
-        .collect();
-    Integrator::new(options.solver, tolerances, &nominal)
 }
 
 /// A change of a relation in the terms of the event log.

@@ -123,6 +123,15 @@ impl Watch {
         self.suspect.is_some()
     }
 
+    /// As new, for another run with the same crossings.
+    pub(crate) fn reset(&mut self, span: f64) {
+        self.span = span;
+        self.since = f64::NEG_INFINITY;
+        self.count = 0;
+        self.histories.fill([History::default(); 2]);
+        self.suspect = None;
+    }
+
     /// A new mode has other crossings.
     pub(crate) fn reset_crossings(&mut self, n_crossings: usize) {
         self.histories = vec![[History::default(); 2]; n_crossings];

@@ -124,6 +124,14 @@ impl Driver {
         driver
     }
 
+    /// As new, where it has no systems of equations to solve and so nothing to remember of a run before.
+    pub fn reset(&mut self) {
+        debug_assert!(!self.has_blocks());
+        self.notes.clear();
+        self.flipping.clear();
+        self.counters = Counters::default();
+    }
+
     /// There are systems of equations to solve.
     pub fn has_blocks(&self) -> bool {
         !self.blocks.is_empty()

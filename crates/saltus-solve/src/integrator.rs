@@ -298,6 +298,23 @@ impl Integrator {
         }
     }
 
+    /// As new, for another run of the same states: explicit methods keep their memory.
+    pub fn reset(&mut self) {
+        self.methods.truncate(1);
+        self.active = 0;
+        self.stiff_switches = 0;
+        if self.auto.is_some() {
+            self.auto = Some(Auto::new(self.tolerances));
+        }
+        match &mut self.methods[0] {
+            Method::Dopri5(m) => m.reset(),
+            Method::Dop853(m) => m.reset(),
+            other @ (Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_)) => {
+                *other = Method::new(other.name(), self.tolerances, &self.nominal);
+            }
+        }
+    }
+
     #[inline]
     fn method(&self) -> &Method {
         &self.methods[self.active]

@@ -239,6 +239,16 @@ impl<M: OneStepMethod> OneStep<M> {
         }
     }
 
+    /// As new, in the memory that it has. For methods without factors: those keep what belongs to the problem solved before.
+    pub(crate) fn reset(&mut self) {
+        self.method.take_over();
+        self.interpolant_complete = true;
+        self.step_size_next = 0.0;
+        self.started = false;
+        self.last = None;
+        self.statistics = IntegratorStatistics::default();
+    }
+
     /// Begins, or begins again after a discontinuity. Costs up to two evaluations: the derivative, which the first step uses, if it is not
     /// known, and one that tests the step size, if f may be another function than before.
     pub fn begin<P: Problem + ?Sized>(

@@ -189,6 +189,16 @@ impl Isolation {
         }
     }
 
+    /// As new, for another run with the same functions, bands and method.
+    pub fn reset(&mut self) {
+        self.forget();
+        self.touches.clear();
+        self.evaluations = 0;
+        for v in [&mut self.scale, &mut self.rest, &mut self.rest_start] {
+            v.fill(0.0);
+        }
+    }
+
     pub fn with_method(mut self, method: LocationMethod) -> Isolation {
         self.method = method;
         self

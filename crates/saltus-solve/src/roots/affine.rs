@@ -122,10 +122,10 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         let mut limit = 1.0;
         for &i in affine {
             let inner = self.bowed(i, a[i], b[i]);
-            let (low, high) = (inner.iter().copied()).fold(
-                (f64::INFINITY, f64::NEG_INFINITY),
-                |(low, high), c| (low.min(c), high.max(c)),
-            );
+            let (low, high) = (inner.iter().copied())
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), c| {
+                    (low.min(c), high.max(c))
+                });
             let size = low.abs().max(high.abs());
             let scale = &mut self.isolation.scale[i];
             *scale = scale.max(size);
