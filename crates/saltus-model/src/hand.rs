@@ -59,6 +59,12 @@ pub trait Code {
         None
     }
 
+    /// See [`System::crossings_of_event`].
+    #[inline(always)]
+    fn crossings_of_event<'a>(&self, _values: &'a Values) -> Option<&'a [f64]> {
+        None
+    }
+
     /// A run begins.
     fn begin(&mut self) {}
 
@@ -422,6 +428,11 @@ impl<C: Code> System for HandSystem<C> {
     #[inline(always)]
     fn crossings_at(&self, t: f64, x: &[f64], values: &Values, out: &mut [f64]) -> Option<Status> {
         self.code.crossings_at(t, x, values, out)
+    }
+
+    #[inline(always)]
+    fn crossings_of_event<'a>(&self, values: &'a Values) -> Option<&'a [f64]> {
+        self.code.crossings_of_event(values)
     }
 
     fn state_pattern(&self) -> Option<&[Vec<u32>]> {

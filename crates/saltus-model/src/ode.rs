@@ -560,15 +560,45 @@ where
 
     #[inline(always)]
     fn derivatives(&self, values: &mut Values) {
-        let p = self.parts(&mut values.v);
-        self.f.derivatives(&p.point.at(), p.dx);
+        let (head, tail) = values.v.split_at_mut(1 + 2 * self.n);
+        let (before, dx) = head.split_at_mut(1 + self.n);
+        let (y, tail) = tail.split_at(self.n_algebraic);
+        let (d, tail) = tail.split_at(self.n_discrete);
+        let at = At {
+            t: before[0],
+            x: &before[1..],
+            y,
+            d,
+            holds: &tail[..self.relations.len()],
+        };
+        self.f.derivatives(&at, dx);
     }
 
-    fn relations(&self, p: &mut Parts<'_>) {
-        (self.g)(&p.point.at(), p.r);
-        for ((holds, crossing), r) in p.point.holds.iter_mut().zip(&self.relations).zip(&*p.r) {
+    /// Evaluates the crossing functions and lets the relations follow; whether one differs from before the event.
+    #[inline(always)]
+    fn relations(&self, values: &mut Values) -> bool {
+        let m = self.relations.len();
+        let (v, r) = values.v.split_at_mut(self.flag.index() + 1);
+        let (head, holds) = v[..self.flag.index()].split_at_mut(self.flag.index() - m);
+        let (head, d) = head.split_at(head.len() - self.n_discrete);
+        let at = At {
+            t: head[0],
+            x: &head[1..1 + self.n],
+            y: &head[1 + 2 * self.n..],
+            d,
+            holds,
+        };
+        let r = &mut r[..m];
+        (self.g)(&at, r);
+        let before = &values.pre[self.flag.index() - m..];
+        let mut changed = false;
+        for (((holds, crossing), r), before) in
+            holds.iter_mut().zip(&self.relations).zip(r).zip(before)
+        {
             *holds = f64::from(u8::from(crossing.at(*r)));
+            changed |= *holds != *before;
         }
+        changed
     }
 
     /// A fault beyond a relation that guards the derivatives.
@@ -599,36 +629,39 @@ where
 
     fn event(&self, values: &mut Values) {
         let tick = values.get(self.flag) > values.pre[self.flag.index()];
+        if self.relations(values) || tick {
+            self.jump(tick, values);
+        }
+        self.derivatives(values);
+    }
+
+    /// Lets the user's closure act on an event.
+    fn jump(&self, tick: bool, values: &mut Values) {
         let Values { v, pre, actions } = values;
-        let mut p = self.parts(v);
-        self.relations(&mut p);
+        let Parts { point: now, .. } = self.parts(v);
         let Parts { point: q, .. } = self.parts(pre);
-        let now = &mut p.point;
-        if tick || now.holds != q.holds {
-            now.d.copy_from_slice(q.d);
-            let agenda = &mut *self.calendar.borrow_mut();
-            (self.r)(&mut Jump {
-                t: now.t,
-                x: now.x,
-                d: now.d,
-                now: now.holds,
-                pre: q.holds,
-                tick: tick && self.is_tick(now.t),
-                due: if tick { &agenda.due } else { &[] },
-                scheduled: &mut agenda.scheduled,
-            });
-            for (time, priority, tag) in agenda.scheduled.drain(..) {
-                agenda.calendar.add(time, priority, tag);
-            }
-            // A pass begins with equal states in `v` and `pre`; new ones take effect at its end.
-            for (i, (x, old)) in now.x.iter_mut().zip(q.x).enumerate() {
-                if *x != *old {
-                    actions.reinits.push((Slot(1 + i as u32), *x));
-                    *x = *old;
-                }
+        now.d.copy_from_slice(q.d);
+        let agenda = &mut *self.calendar.borrow_mut();
+        (self.r)(&mut Jump {
+            t: now.t,
+            x: now.x,
+            d: now.d,
+            now: now.holds,
+            pre: q.holds,
+            tick: tick && self.is_tick(now.t),
+            due: if tick { &agenda.due } else { &[] },
+            scheduled: &mut agenda.scheduled,
+        });
+        for (time, priority, tag) in agenda.scheduled.drain(..) {
+            agenda.calendar.add(time, priority, tag);
+        }
+        // A pass begins with equal states in `v` and `pre`; new ones take effect at its end.
+        for (i, (x, old)) in now.x.iter_mut().zip(q.x).enumerate() {
+            if *x != *old {
+                actions.reinits.push((Slot(1 + i as u32), *x));
+                *x = *old;
             }
         }
-        self.f.derivatives(&p.point.at(), p.dx);
     }
 }
 
@@ -643,7 +676,7 @@ where
         match code {
             EVENT => self.event(values),
             INITIAL => {
-                self.relations(&mut self.parts(&mut values.v));
+                self.relations(values);
                 self.derivatives(values);
             }
             _ => {
@@ -686,6 +719,13 @@ where
         }
         (self.g)(&self.at(t, x, values), out);
         Some(Ok(()))
+    }
+
+    #[inline(always)]
+    fn crossings_of_event<'a>(&self, values: &'a Values) -> Option<&'a [f64]> {
+        // Guards use the same place at other points.
+        let r = &values.v[self.flag.index() + 1..][..self.relations.len()];
+        self.guards.is_empty().then_some(r)
     }
 
     fn crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {

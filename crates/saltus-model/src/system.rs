@@ -267,6 +267,13 @@ pub trait System {
         None
     }
 
+    /// Values of all crossing functions as the last pass of the event schedule had them, where the code keeps them: they hold as long as time, states
+    /// and discrete variables are those of that pass.
+    #[inline(always)]
+    fn crossings_of_event<'a>(&self, _values: &'a Values) -> Option<&'a [f64]> {
+        None
+    }
+
     /// Sparsity of the state Jacobian: for each state column the derivative rows it may influence; `None` if unknown (dense).
     fn state_pattern(&self) -> Option<&[Vec<u32>]>;
 

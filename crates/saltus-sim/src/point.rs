@@ -332,14 +332,9 @@ pub(crate) struct StepCrossings<'a, S> {
 
 impl<S: System> StepCrossings<'_, S> {
     /// By the shortcut of the model, if it has one; otherwise time and states are in the value array.
-    #[inline]
+    #[inline(always)]
     fn directly(&mut self, t: f64, out: &mut [f64]) -> Option<Result<(), SolveError>> {
-        let x = if t == self.integrator.time() {
-            self.integrator.state()
-        } else {
-            self.integrator.interpolate(t, self.x);
-            &*self.x
-        };
+        let x = self.integrator.at(t, self.x);
         let status = self.system.crossings_at(t, x, self.values, out);
         if status.is_none() {
             scatter(self.system.states(), t, x, self.values);

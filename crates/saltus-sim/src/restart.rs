@@ -9,7 +9,7 @@
 use crate::error::SimError;
 use crate::event_step::{EventStep, TimeFlags, event_step};
 use crate::point::{Mode, gather, gather_derivatives, scatter};
-use saltus_model::{Instance, ScheduleKind, Slot, System, Values};
+use saltus_model::{Fault, Instance, ScheduleKind, Slot, System, Values};
 use saltus_solve::roots::Change;
 use saltus_solve::scale::{CONFIRM_ULPS, RESTART_ULPS};
 use saltus_solve::{Accuracy, Discontinuity, Guess, SolveError, Tolerances};
@@ -110,7 +110,7 @@ fn trial<S: System>(
     } = mode;
     // The event step has left everything as it is at this point.
     gather_derivatives(system.states(), values, dx)?;
-    system.eval_crossings(values, r)?;
+    after_event(system, values, r)?;
     let mut at = |t: f64, x: &[f64], wanted: Wanted<'_>| -> Result<(), SolveError> {
         let shortcut = match wanted {
             Wanted::Derivatives(&mut ref mut dx) => system.derivatives_at(t, x, values, dx),
@@ -164,6 +164,22 @@ fn trial<S: System>(
         ulps *= 2.0;
     }
     Ok(false)
+}
+
+/// The crossing functions at the point where an event step has just ended.
+#[inline]
+pub(crate) fn after_event<S: System>(
+    system: &S,
+    values: &mut Values,
+    r: &mut [f64],
+) -> Result<(), Fault> {
+    match system.crossings_of_event(values) {
+        Some(known) => {
+            r.copy_from_slice(known);
+            Ok(())
+        }
+        None => system.eval_crossings(values, r),
+    }
 }
 
 /// What the event did to the motion: `None` if it goes on as before, otherwise whether only states were reinitialised or a slot

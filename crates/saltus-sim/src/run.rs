@@ -20,7 +20,7 @@ use crate::record::{
     StepRecord,
 };
 use crate::resolve::is_unresolved;
-use crate::restart::{motion_change, settle};
+use crate::restart::{after_event, motion_change, settle};
 use crate::work::{Room, Work};
 use saltus_model::{
     CrossingInfo, Fault, Instance, ScheduleKind, Site, Slot, StepPoint, System, Values,
@@ -405,7 +405,8 @@ impl<I: Instance> Run<'_, I> {
             values: &mut self.values,
             relations: Relations::Held,
         };
-        let shorter = (self.work.integrator).step_size_to_interpolate(&mut problem, located.t_right)?;
+        let shorter =
+            (self.work.integrator).step_size_to_interpolate(&mut problem, located.t_right)?;
         if shorter.is_some() {
             return Ok(shorter);
         }
@@ -1087,13 +1088,13 @@ impl<I: Instance> Run<'_, I> {
         }
         if !self.work.truth.is_empty() {
             let time = self.values.time();
-            system
-                .eval_crossings(&mut self.values, &mut self.work.r)
-                .map_err(|fault| SimError::Evaluation {
+            after_event(system, &mut self.values, &mut self.work.r).map_err(|fault| {
+                SimError::Evaluation {
                     time,
                     phase: Phase::Event,
                     error: SolveError::Fault(fault),
-                })?;
+                }
+            })?;
             self.work
                 .isolation
                 .restart(self.values.time(), &self.work.r);

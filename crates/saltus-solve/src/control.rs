@@ -6,7 +6,7 @@
 
 use crate::error::SolveError;
 use crate::integrator::{Problem, StepLimits};
-use crate::scale::{STEP_ULPS, rms, time_resolution};
+use crate::scale::{STEP_ULPS, mean_square, time_resolution};
 
 /// A step is lengthened by at most this factor to land on its limit.
 pub(crate) const STRETCH: f64 = 1.1;
@@ -177,16 +177,21 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
     all_finite(x)?;
     all_finite(dx)?;
     let span = (limits.time_end - t).min(limits.step_size_max);
-    let d0 = rms(x, weights);
-    let d1 = rms(dx, weights);
     if x.is_empty() {
         return Ok(span);
     }
-    // A state below its weight says nothing about the time scale.
+    let d1_squared = mean_square(dx, weights);
     let mut h0 = match step_size_last {
         Some(last) => RESTART_PROBE * last,
-        None if d0 < 1.0 || d1 < DERIVATIVE_ZERO => EULER_SHARE_BLIND * span,
-        None => EULER_SHARE * d0 / d1,
+        None => {
+            let (d0, d1) = (mean_square(x, weights).sqrt(), d1_squared.sqrt());
+            // A state below its weight says nothing about the time scale.
+            if d0 < 1.0 || d1 < DERIVATIVE_ZERO {
+                EULER_SHARE_BLIND * span
+            } else {
+                EULER_SHARE * d0 / d1
+            }
+        }
     };
     h0 = h0.min(span);
     for _ in 0..20 {
@@ -202,9 +207,10 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
     for (d, dx) in dx1.iter_mut().zip(dx) {
         *d -= dx;
     }
-    let d2 = rms(dx1, weights) / h0;
-    let largest = d1.max(d2);
+    let d2_squared = mean_square(dx1, weights) / (h0 * h0);
+    let largest_squared = d1_squared.max(d2_squared);
     let by_derivatives = |share: f64| {
+        let largest = largest_squared.sqrt();
         if largest * span <= STANDS_STILL {
             (EULER_SHARE_BLIND * span).max(EULER_STILL * h0)
         } else {
@@ -212,8 +218,13 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
         }
     };
     let h = match step_size_last {
-        // The power is needed only where the last size is too large.
-        Some(last) if (last / RESTART_GROWTH).powi(order) * largest <= RESTART_SHARE => last,
+        // Roots and powers are needed only where the last size is too large.
+        Some(last)
+            if (last / RESTART_GROWTH).powi(2 * order) * largest_squared
+                <= RESTART_SHARE * RESTART_SHARE =>
+        {
+            last
+        }
         Some(last) => last.min(RESTART_GROWTH * by_derivatives(RESTART_SHARE)),
         None => (EULER_GROWTH * h0).min(by_derivatives(START_SHARE)),
     };

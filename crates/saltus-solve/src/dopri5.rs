@@ -129,8 +129,21 @@ impl OneStepMethod for Dopri5Method {
     #[inline]
     fn interpolate(&self, step: &LastInterval, theta: f64, out: &mut [f64]) {
         let theta1 = 1.0 - theta;
-        for ((out, x), d) in out.iter_mut().zip(&step.x_old).zip(&self.dense) {
-            *out = x + theta * (d[0] + theta1 * (d[1] + theta * (d[2] + theta1 * d[3])));
+        let at = |x: f64, d: &[f64; 4]| {
+            x + theta * (d[0] + theta1 * (d[1] + theta * (d[2] + theta1 * d[3])))
+        };
+        // Few components without the preparations of a loop: events are located with hundreds of these.
+        match (out, &*step.x_old, &*self.dense) {
+            ([out], [x], [d]) => *out = at(*x, d),
+            ([out1, out2], [x1, x2], [d1, d2]) => {
+                *out1 = at(*x1, d1);
+                *out2 = at(*x2, d2);
+            }
+            (out, x_old, dense) => {
+                for ((out, x), d) in out.iter_mut().zip(x_old).zip(dense) {
+                    *out = at(*x, d);
+                }
+            }
         }
     }
 }

@@ -138,6 +138,7 @@ impl Driver {
     }
 
     /// An event was located where these relations change: the next event schedule prefers sets in which they have.
+    #[inline]
     pub fn expect_flips(&mut self, relations: impl IntoIterator<Item = Slot>) {
         self.flipping.clear();
         self.flipping.extend(relations);
@@ -154,6 +155,7 @@ impl Driver {
     }
 
     /// The values are those of an accepted point: later iterations start from them.
+    #[inline]
     pub fn accept<S: System>(&mut self, system: &S, values: &Values) {
         for (index, work) in self.blocks.iter_mut().enumerate() {
             let Some(work) = work else { continue };
@@ -165,6 +167,7 @@ impl Driver {
     }
 
     /// Factors kept for reuse belong to equations that an event has changed.
+    #[inline]
     pub fn forget_factors(&mut self) {
         for work in self.blocks.iter_mut().flatten() {
             work.forget_factors();

@@ -561,6 +561,18 @@ impl Integrator {
         }
     }
 
+    /// The same where it is at hand, in `room` elsewhere.
+    #[inline(always)]
+    pub fn at<'a>(&'a self, t: f64, room: &'a mut [f64]) -> &'a [f64] {
+        match self.method() {
+            Method::Dopri5(m) => m.at(t, room),
+            _ => {
+                self.interpolate_by_any(t, room);
+                room
+            }
+        }
+    }
+
     #[inline(never)]
     fn interpolate_by_any(&self, t: f64, out: &mut [f64]) {
         on_method!(self.method(), m => m.interpolate(t, out));

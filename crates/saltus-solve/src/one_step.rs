@@ -485,6 +485,18 @@ impl<M: OneStepMethod> OneStep<M> {
         }
     }
 
+    /// The same where it is at hand, in `room` elsewhere.
+    #[inline(always)]
+    pub(crate) fn at<'a>(&'a self, t: f64, room: &'a mut [f64]) -> &'a [f64] {
+        let interval = &self.interval;
+        if t == interval.t {
+            &self.point.x
+        } else {
+            self.interpolate(t, room);
+            room
+        }
+    }
+
     /// Degree of the interpolant in time.
     pub fn dense_degree(&self) -> usize {
         M::DEGREE

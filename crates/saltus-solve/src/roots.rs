@@ -164,8 +164,8 @@ pub struct Isolation {
     rates_time: Option<f64>,
     /// Below this magnitude function i is round-off when an event ends; zero: never.
     pub band: Vec<f64>,
-    /// The band of functions that rest, zero for all others.
-    rest: Vec<f64>,
+    /// The side that each function is on.
+    sides: Vec<Side>,
     /// The same when the last event ended.
     rest_start: Vec<f64>,
     pub touches: Vec<Touch>,
@@ -183,7 +183,7 @@ impl Isolation {
             bows: vec![Bow::default(); n_functions],
             rates: vec![0.0; n_functions],
             band: vec![0.0; n_functions],
-            rest: vec![0.0; n_functions],
+            sides: vec![Side::default(); n_functions],
             rest_start: vec![0.0; n_functions],
             ..Isolation::default()
         }
@@ -194,9 +194,9 @@ impl Isolation {
         self.forget();
         self.touches.clear();
         self.evaluations = 0;
-        for v in [&mut self.scale, &mut self.rest, &mut self.rest_start] {
-            v.fill(0.0);
-        }
+        self.scale.fill(0.0);
+        self.sides.fill(Side::default());
+        self.rest_start.fill(0.0);
     }
 
     pub fn with_method(mut self, method: LocationMethod) -> Isolation {
@@ -221,17 +221,19 @@ impl Isolation {
         self.end.copy_from_slice(r);
         self.end_time = Some(t);
         self.rates_time = None;
-        for ((rest, band), r) in self.rest.iter_mut().zip(&self.band).zip(r) {
-            *rest = if r.abs() <= *band { *band } else { 0.0 };
+        let rests = self.sides.iter_mut().zip(&mut self.rest_start);
+        for (((side, start), band), r) in rests.zip(&self.band).zip(r) {
+            side.rest = if r.abs() <= *band { *band } else { 0.0 };
+            *start = side.rest;
         }
-        self.rest_start.copy_from_slice(&self.rest);
     }
 
     /// The same for one function with a wider band, after [`Isolation::restart`].
     pub fn restart_within(&mut self, index: usize, r: f64, band: f64) {
         if r.abs() <= band {
-            self.rest[index] = self.rest[index].max(band);
-            self.rest_start[index] = self.rest[index];
+            let rest = &mut self.sides[index].rest;
+            *rest = rest.max(band);
+            self.rest_start[index] = *rest;
         }
     }
 
@@ -243,7 +245,9 @@ impl Isolation {
     /// The functions rest as they did when the last event ended.
     pub fn restart_again(&mut self) {
         self.forget();
-        self.rest.copy_from_slice(&self.rest_start);
+        for (side, rest) in self.sides.iter_mut().zip(&self.rest_start) {
+            side.rest = *rest;
+        }
     }
 
     /// An event has been dealt with: its list is used again.
@@ -293,11 +297,13 @@ pub fn first_crossing<F: CrossingFunctions + ?Sized>(
         return Ok(None);
     }
     isolation.classify(functions);
+    for ((side, rule), truth) in isolation.sides.iter_mut().zip(rules).zip(truth) {
+        side.sign = if rule.rising == *truth { 1.0 } else { -1.0 };
+        side.ends_at_zero = rule.closed != *truth;
+    }
     let mut search = Search {
         functions,
         isolation,
-        rules,
-        truth,
         start: t_a,
         width: t_b - t_a,
         end_known: false,
@@ -310,25 +316,34 @@ pub fn first_crossing<F: CrossingFunctions + ?Sized>(
     search.by_all_means(t_a, t_b)
 }
 
-/// The sides on which relations hold what they hold.
-#[derive(Clone, Copy)]
-struct Sides<'a> {
-    rules: &'a [SignRule],
-    truth: &'a [bool],
-    /// See [`Isolation`].
-    rest: &'a [f64],
+/// The side of zero on which a relation holds what it holds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Side {
+    /// Of the function there.
+    sign: f64,
+    /// The relation has changed where the function is zero.
+    ends_at_zero: bool,
+    /// The band of a function that rests, zero for all others.
+    rest: f64,
 }
 
-impl Sides<'_> {
+impl Side {
     /// Above zero on the side on which the relation stays as it is, shifted by the band of a function that rests.
     #[inline]
-    fn level(self, i: usize, r: f64) -> f64 {
-        let near = if self.rules[i].rising == self.truth[i] {
-            r
-        } else {
-            -r
-        };
-        near + self.rest[i]
+    fn level(self, r: f64) -> f64 {
+        self.sign * r + self.rest
+    }
+
+    #[inline]
+    fn changed(self, r: f64) -> bool {
+        let level = self.level(r);
+        level < 0.0 || level == 0.0 && self.rest == 0.0 && self.ends_at_zero
+    }
+
+    /// Without any band.
+    #[inline]
+    fn is_held(self, r: f64) -> bool {
+        !Side { rest: 0.0, ..self }.changed(r)
     }
 }
 
@@ -342,8 +357,6 @@ enum Scope {
 struct Search<'a, F: ?Sized> {
     functions: &'a mut F,
     isolation: &'a mut Isolation,
-    rules: &'a [SignRule],
-    truth: &'a [bool],
     start: f64,
     width: f64,
     /// The affine functions at the end are in `isolation.next`.
@@ -487,9 +500,9 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     /// Functions outside their band at the end of the interval no longer rest.
     fn end_rests(&mut self) {
         let isolation = &mut *self.isolation;
-        for (rest, r) in isolation.rest.iter_mut().zip(&isolation.end) {
-            if r.abs() > *rest {
-                *rest = 0.0;
+        for (side, r) in isolation.sides.iter_mut().zip(&isolation.end) {
+            if r.abs() > side.rest {
+                side.rest = 0.0;
             }
         }
     }
@@ -518,26 +531,13 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     }
 
     #[inline]
-    fn sides(&self) -> Sides<'_> {
-        Sides {
-            rules: self.rules,
-            truth: self.truth,
-            rest: &self.isolation.rest,
-        }
+    fn level(&self, i: usize, r: f64) -> f64 {
+        self.isolation.sides[i].level(r)
     }
 
     #[inline]
-    fn level(&self, i: usize, r: f64) -> f64 {
-        self.sides().level(i, r)
-    }
-
-    #[inline(always)]
     fn changed(&self, i: usize, r: f64) -> bool {
-        if self.isolation.rest[i] > 0.0 {
-            self.level(i, r) < 0.0
-        } else {
-            self.rules[i].holds(r) != self.truth[i]
-        }
+        self.isolation.sides[i].changed(r)
     }
 
     fn located(&mut self, t_left: f64, left: &[f64], t_right: f64, right: &[f64]) -> Located {
@@ -565,9 +565,15 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         scope: Scope,
     ) -> Result<Bracket, SolveError> {
         let mut candidates = std::mem::take(&mut self.isolation.candidates);
-        let t_right = candidates.iter().fold(t_b, |t, c| t.min(c.right));
-        candidates.retain(|c| c.left < t_right);
-        let t_left = candidates.iter().fold(t_right, |t, c| t.min(c.left));
+        let (t_left, t_right) = match &*candidates {
+            [only] => (only.left, only.right),
+            _ => {
+                let t_right = candidates.iter().fold(t_b, |t, c| t.min(c.right));
+                candidates.retain(|c| c.left < t_right);
+                let t_left = candidates.iter().fold(t_right, |t, c| t.min(c.left));
+                (t_left, t_right)
+            }
+        };
         let (mut f_left, mut f_right) = (self.isolation.take(), self.isolation.take());
         for (t, f) in [(t_left, &mut f_left), (t_right, &mut f_right)] {
             if t == t_a {
@@ -591,15 +597,16 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             bracket.left = t_a;
             bracket.f_left.copy_from_slice(a);
         }
-        let resting = |c: &Candidate| self.isolation.rest[c.index] > 0.0;
+        let resting = |c: &Candidate| self.isolation.sides[c.index].rest > 0.0;
         if candidates.iter().any(resting) {
             let left = &bracket.f_left;
             let outside = |c: &Candidate| {
-                self.is_held(c.index, left) && left[c.index].abs() > self.isolation.rest[c.index]
+                self.is_held(c.index, left)
+                    && left[c.index].abs() > self.isolation.sides[c.index].rest
             };
             if candidates.iter().all(outside) {
                 for c in &candidates {
-                    self.isolation.rest[c.index] = 0.0;
+                    self.isolation.sides[c.index].rest = 0.0;
                 }
             } else {
                 self.leave_band(&mut bracket, &candidates, scope, a, t_a)?;
@@ -630,7 +637,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             let t = t_a + width;
             self.evaluate(t, scope, &mut f)?;
             let all_held = candidates.iter().all(|c| self.is_held(c.index, &f));
-            let outside = |c: &Candidate| f[c.index].abs() > self.isolation.rest[c.index];
+            let outside = |c: &Candidate| f[c.index].abs() > self.isolation.sides[c.index].rest;
             if all_held && (t_held.is_none() || candidates.iter().all(outside)) {
                 t_held = Some(t);
                 held.copy_from_slice(&f);
@@ -647,7 +654,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
                 .f_left
                 .copy_from_slice(if t_held.is_some() { &held } else { a });
             for c in candidates {
-                self.isolation.rest[c.index] = 0.0;
+                self.isolation.sides[c.index].rest = 0.0;
             }
         }
         self.isolation.put(f);
@@ -657,7 +664,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
 
     /// The relation still holds what it held, without any band.
     fn is_held(&self, i: usize, r: &[f64]) -> bool {
-        self.rules[i].holds(r[i]) == self.truth[i]
+        self.isolation.sides[i].is_held(r[i])
     }
 
     /// One location after the other, each led by one function: the leader changes when another one is found to change before.
@@ -705,10 +712,10 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         );
         while let Some(t) = locator.propose() {
             let seen = self.look(led, t, f)?;
-            if seen.side == Side::Overtaken {
+            if seen.shown == Shown::Overtaken {
                 return Ok(Ended::Overtaken);
             }
-            locator.update(t, seen.level, seen.side == Side::Right);
+            locator.update(t, seen.level, seen.shown == Shown::Right);
         }
         Ok(Ended::Closed)
     }
@@ -724,22 +731,22 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     fn look(&mut self, led: &mut Led<'_>, t: f64, f: &mut Vec<f64>) -> Result<Seen, SolveError> {
         self.evaluate(t, led.scope, f)?;
         let level = self.level(led.leader, f[led.leader]);
-        let side = if self.changed(led.leader, f[led.leader]) {
-            Side::Right
+        let shown = if self.changed(led.leader, f[led.leader]) {
+            Shown::Right
         } else if (led.candidates.iter()).any(|c| self.changed(c.index, f[c.index])) {
-            Side::Overtaken
+            Shown::Overtaken
         } else {
-            Side::Left
+            Shown::Left
         };
         let bracket = &mut *led.bracket;
-        if side == Side::Left {
+        if shown == Shown::Left {
             bracket.left = t;
             std::mem::swap(&mut bracket.f_left, f);
         } else {
             bracket.right = t;
             std::mem::swap(&mut bracket.f_right, f);
         }
-        Ok(Seen { level, side })
+        Ok(Seen { level, shown })
     }
 
     /// Of the functions that have changed at the right end, the one whose secant crosses zero first.
@@ -857,11 +864,11 @@ struct Led<'a> {
 struct Seen {
     /// Of the leader.
     level: f64,
-    side: Side,
+    shown: Shown,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Side {
+enum Shown {
     /// Nothing has changed yet.
     Left,
     /// The leader has changed.

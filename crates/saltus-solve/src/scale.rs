@@ -94,9 +94,14 @@ pub fn nominal_magnitude(nominal: f64) -> f64 {
 /// Root mean square of `v[i] / weight[i]`; 0 for an empty vector.
 #[inline]
 pub fn rms(v: &[f64], weight: &[f64]) -> f64 {
+    mean_square(v, weight).sqrt()
+}
+
+#[inline]
+pub(crate) fn mean_square(v: &[f64], weight: &[f64]) -> f64 {
     if v.is_empty() {
         return 0.0;
     }
     let sum: f64 = v.iter().zip(weight).map(|(v, w)| (v / w) * (v / w)).sum();
-    (sum / v.len() as f64).sqrt()
+    sum / v.len() as f64
 }

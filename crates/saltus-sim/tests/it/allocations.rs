@@ -1,7 +1,7 @@
 //! Steps and events allocate nothing once a run is under way: longer runs make as many allocations as shorter ones.
 
 use saltus_model::Model;
-use saltus_sim::{Environment, Options, OutputGrid, Silent, SolverName, simulate};
+use saltus_sim::{Environment, Options, OutputGrid, Silent, Simulation, SolverName, simulate};
 use saltus_testkit::problems::{oscillator, spring_ball};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -36,16 +36,20 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations and state events of a run without anyone listening.
-fn run<M: Model>(model: &M, stop_time: f64) -> (u64, u64) {
-    let options = Options {
+fn options(stop_time: f64) -> Options {
+    Options {
         stop_time,
         tolerance: 1e-8,
         output: OutputGrid::Intervals(1),
         solver: SolverName::Dopri5,
         step_size_max: Some(1.0),
         ..Options::default()
-    };
+    }
+}
+
+/// Allocations and state events of a run without anyone listening.
+fn run<M: Model>(model: &M, stop_time: f64) -> (u64, u64) {
+    let options = options(stop_time);
     let mut instance = model.instantiate();
     let before = COUNT.with(Cell::get);
     let summary = simulate(
@@ -64,6 +68,22 @@ fn a_step_allocates_nothing() {
     let (short, _) = run(&oscillator(), 10.0);
     let (long, _) = run(&oscillator(), 1000.0);
     assert_eq!(long, short);
+}
+
+#[test]
+fn a_run_again_allocates_only_its_summary() {
+    let mut simulation = Simulation::new(spring_ball().instantiate());
+    let mut count = |stop_time: f64| {
+        let before = COUNT.with(Cell::get);
+        simulation
+            .run(&options(stop_time), &Environment::default(), &mut Silent)
+            .expect("the run succeeds");
+        COUNT.with(Cell::get) - before
+    };
+    count(10.0);
+    // The list of methods used.
+    assert_eq!(count(10.0), 1);
+    assert_eq!(count(9.0), 1);
 }
 
 #[test]

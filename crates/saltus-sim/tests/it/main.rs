@@ -1,5 +1,6 @@
 //! All integration tests of the crate, one binary.
 
+mod again;
 mod allocations;
 mod common;
 mod crossings;

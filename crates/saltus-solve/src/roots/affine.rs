@@ -3,7 +3,7 @@
 //! Their values at the nodes determine them. Where round-off takes the polynomial and the function apart, the function decides: the right end of a
 //! bracket is a time at which it was seen to have changed.
 
-use super::bernstein::{Basis, DEGREE_MAX, Met, Walk, root_between, root_near};
+use super::bernstein::{Basis, DEGREE_MAX, Met, Walk, root_between, root_of_return};
 use super::location::Guess;
 use super::{Bows, Candidate, CrossingFunctions, Scope, Search};
 use crate::error::SolveError;
@@ -252,12 +252,14 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         {
             *limit = limit.min(right);
             let d = sampled.degree;
-            let (mut at, mut slope) = root_between(&sampled.coefficients[..=d], left, right);
-            let (mut left, rest) = (left, self.isolation.rest[sampled.index]);
-            if left == 0.0 && rest > 0.0 {
-                // A function that rests at the start is seen outside its band on the way, and changes where it is zero.
+            let (mut left, c) = (left, &sampled.coefficients[..=d]);
+            let (at, slope);
+            if left == 0.0 && self.isolation.sides[sampled.index].rest > 0.0 {
+                // A function that rests at the start changes where it returns to zero, and is seen outside its band on the way.
+                (at, slope) = root_of_return(c, right);
                 left = 0.5 * at;
-                (at, slope) = root_near(&sampled.coefficients[..=d], rest, at + rest / slope);
+            } else {
+                (at, slope) = root_between(c, left, right);
             }
             self.isolation.candidates.push(Candidate {
                 index: sampled.index,
@@ -347,7 +349,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         if self.changed(i, value) && !self.is_touch(i, value) {
             return Ok(Some(((left - FLAT_MARGIN).max(0.0), middle)));
         }
-        if self.isolation.rest[i] == 0.0 && right < 1.0 {
+        if self.isolation.sides[i].rest == 0.0 && right < 1.0 {
             self.note_touch(t, i, value);
         }
         Ok(None)

@@ -127,10 +127,11 @@ const NEWTON_LAST: f64 = 1e-8;
 /// function that the polynomial stands for; it is a first guess for the location on it. Given with the slope there.
 #[inline]
 pub(super) fn root_between(c: &[f64], left: f64, right: f64) -> (f64, f64) {
-    // The degree of DOPRI5's interpolant and of the polynomials for general functions is known to the loops.
-    match c.try_into() {
-        Ok(c) => newton::<5>(c, left, right),
-        Err(_) => {
+    // The degree of DOPRI5's interpolant and of the polynomials for general functions is known to the loops, and that of their returns.
+    match *c {
+        [c0, c1, c2, c3] => newton(&[c0, c1, c2, c3], left, right),
+        [c0, c1, c2, c3, c4] => newton(&[c0, c1, c2, c3, c4], left, right),
+        _ => {
             let mut padded = [0.0; DEGREE_MAX + 1];
             raise(c, &mut padded);
             newton(&padded, left, right)
@@ -138,18 +139,17 @@ pub(super) fn root_between(c: &[f64], left: f64, right: f64) -> (f64, f64) {
     }
 }
 
-/// Where the polynomial has this value, and its slope there, by a Newton step from a place close to it.
+/// Where a polynomial returns to the value that it has at zero, before `right`, with its slope there. p(s) = c_0 + s q(s), where q has one degree less and
+/// the coefficients q_k = d (c_(k+1) - c_0)/(k + 1), because s B_k of degree d - 1 is (k + 1)/d B_(k+1) of degree d.
 #[inline]
-pub(super) fn root_near(c: &[f64], value: f64, s: f64) -> (f64, f64) {
-    let (at_s, slope) = match c.try_into() {
-        Ok(c) => value_and_slope::<5>(c, s),
-        Err(_) => {
-            let mut padded = [0.0; DEGREE_MAX + 1];
-            raise(c, &mut padded);
-            value_and_slope(&padded, s)
-        }
-    };
-    (s - (at_s - value) / slope, slope)
+pub(super) fn root_of_return(c: &[f64], right: f64) -> (f64, f64) {
+    let d = c.len() - 1;
+    let mut q = [0.0; DEGREE_MAX + 1];
+    for (k, (q, c_next)) in q.iter_mut().zip(&c[1..]).enumerate() {
+        *q = d as f64 * (c_next - c[0]) / (k + 1) as f64;
+    }
+    let (s, slope) = root_between(&q[..d], 0.0, right);
+    (s, s * slope)
 }
 
 /// The same polynomial with as many coefficients as `out` has.

@@ -170,15 +170,11 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     /// No root by the cubic through values and rates (times the width) at the ends, checked at the golden section.
     fn is_clear(&self, i: usize, r: [f64; 3], rates: [f64; 2]) -> bool {
         let [a, g, b] = r.map(|r| self.level(i, r));
-        let rest = self.isolation.rest[i];
+        let rest = self.isolation.sides[i].rest;
         if a == g && g == b && rates == [0.0; 2] || rest > 0.0 && a.max(g).max(b) <= 2.0 * rest {
             return true;
         }
-        let sign = if self.rules[i].rising == self.truth[i] {
-            1.0 / 3.0
-        } else {
-            -1.0 / 3.0
-        };
+        let sign = self.isolation.sides[i].sign / 3.0;
         let c = [a, a + sign * rates[0], b - sign * rates[1], b];
         let (s, s1) = (GOLDEN, 1.0 - GOLDEN);
         let cubic = s1 * s1 * s1 * c[0] + 3.0 * s * s1 * (s1 * c[1] + s * c[2]) + s * s * s * c[3];
@@ -319,7 +315,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             let fourth = (f[0] - 4.0 * f[1] + 6.0 * f[2] - 4.0 * f[3] + f[4]).abs();
             let noise = COEFFICIENT_NOISE * EPS * size;
             let golden = self.level(i, five.golden[i]);
-            let deviation = CHECK_FACTOR * (golden - polynomial_at(f, GOLDEN)).abs();
+            let deviation = CHECK_FACTOR * (golden - at_golden(&f)).abs();
             let margin = (HULL_MARGIN * fourth).max(deviation);
             let c = bernstein(f);
             if self.crossed(i, raw[4], five.is_last) {
@@ -346,7 +342,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             let varies = raw.iter().any(|r| *r != raw[0]);
             if lowest <= COEFFICIENT_NOISE * EPS * self.isolation.scale[i]
                 && varies
-                && self.isolation.rest[i] == 0.0
+                && self.isolation.sides[i].rest == 0.0
             {
                 self.note_nearest(i, five);
             }
@@ -361,7 +357,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
                 r[i].abs() <= COEFFICIENT_NOISE * EPS * self.isolation.scale[i]
                     || self.changed(i, r[i])
             });
-            if near && self.isolation.rest[i] == 0.0 {
+            if near && self.isolation.sides[i].rest == 0.0 {
                 self.note_nearest(i, five);
             }
         }
@@ -392,24 +388,35 @@ fn five_times(t_a: f64, t_b: f64) -> [f64; 5] {
     ]
 }
 
-/// The polynomial through five equidistant values at s of [0, 1] (Lagrange).
-fn polynomial_at(f: [f64; 5], s: f64) -> f64 {
-    let x = 4.0 * s;
+/// Weights of five equidistant values for their polynomial at the golden section (Lagrange).
+const AT_GOLDEN: [f64; 5] = {
+    let x = 4.0 * GOLDEN;
     let [d0, d1, d2, d3, d4] = [x, x - 1.0, x - 2.0, x - 3.0, x - 4.0];
-    f[0] * d1 * d2 * d3 * d4 / 24.0 - f[1] * d0 * d2 * d3 * d4 / 6.0
-        + f[2] * d0 * d1 * d3 * d4 / 4.0
-        - f[3] * d0 * d1 * d2 * d4 / 6.0
-        + f[4] * d0 * d1 * d2 * d3 / 24.0
+    [
+        d1 * d2 * d3 * d4 / 24.0,
+        -d0 * d2 * d3 * d4 / 6.0,
+        d0 * d1 * d3 * d4 / 4.0,
+        -d0 * d1 * d2 * d4 / 6.0,
+        d0 * d1 * d2 * d3 / 24.0,
+    ]
+};
+
+/// The polynomial through five equidistant values at the golden section.
+#[inline]
+fn at_golden(f: &[f64; 5]) -> f64 {
+    let w = &AT_GOLDEN;
+    (w[0] * f[0] + w[1] * f[1]) + (w[2] * f[2] + w[3] * f[3]) + w[4] * f[4]
 }
 
 /// Bernstein coefficients of the polynomial of degree 4 through five equidistant values.
+#[inline]
 fn bernstein(f: [f64; 5]) -> [f64; 5] {
     let g1 = 256.0 * f[1] - 81.0 * f[0] - f[4];
     let g2 = 16.0 * f[2] - f[0] - f[4];
     let g3 = 256.0 * f[3] - f[0] - 81.0 * f[4];
-    let b2 = (30.0 * g2 - g1 - g3) / 72.0;
-    let difference = (g1 - g3) / 96.0;
-    let sum = (g2 - 6.0 * b2) / 4.0;
+    let b2 = (30.0 * g2 - g1 - g3) * (1.0 / 72.0);
+    let difference = (g1 - g3) * (1.0 / 96.0);
+    let sum = (g2 - 6.0 * b2) * 0.25;
     [
         f[0],
         0.5 * (sum + difference),

@@ -6,7 +6,7 @@
 //! does not help leaves the bracket to a method of `location`.
 
 use super::location::{Guess, ulp};
-use super::{CrossingFunctions, Ended, Led, Search, Side};
+use super::{CrossingFunctions, Ended, Led, Search, Shown};
 use crate::error::SolveError;
 
 /// Evaluations around a guess.
@@ -37,15 +37,15 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             let seen = self.look(led, t, f)?;
             // Floats that do not fit an integer are too many anyway.
             let mut floats = ((seen.level * per_float).abs() as u64) as f64 + 1.0;
-            if last == Some(seen.side) {
+            if last == Some(seen.shown) {
                 further *= FURTHER;
                 floats += further;
             }
-            last = Some(seen.side);
-            t = match seen.side {
-                Side::Left => t + floats * unit,
-                Side::Right => t - floats * unit,
-                Side::Overtaken => return Ok(Ended::Overtaken),
+            last = Some(seen.shown);
+            t = match seen.shown {
+                Shown::Left => t + floats * unit,
+                Shown::Right => t - floats * unit,
+                Shown::Overtaken => return Ok(Ended::Overtaken),
             };
         }
         Ok(Ended::Open)
