@@ -357,6 +357,67 @@ impl<F, G, R> OdeProblem<F, G, R> {
     }
 }
 
+/// A closure behind a table: [`OdeProblem::erased`].
+pub trait AnyFunction: Fn(&At<'_>, &mut [f64]) + Send + Sync {
+    fn boxed(&self) -> Box<dyn AnyFunction>;
+}
+
+impl<F: Fn(&At<'_>, &mut [f64]) + Clone + Send + Sync + 'static> AnyFunction for F {
+    fn boxed(&self) -> Box<dyn AnyFunction> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn AnyFunction> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
+    }
+}
+
+/// The same for what happens at events.
+pub trait AnyJump: Fn(&mut Jump<'_>) + Send + Sync {
+    fn boxed(&self) -> Box<dyn AnyJump>;
+}
+
+impl<R: Fn(&mut Jump<'_>) + Clone + Send + Sync + 'static> AnyJump for R {
+    fn boxed(&self) -> Box<dyn AnyJump> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn AnyJump> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
+    }
+}
+
+/// A problem whose closures are called through tables.
+pub type ErasedProblem =
+    OdeProblem<Explicit<Box<dyn AnyFunction>>, Box<dyn AnyFunction>, Box<dyn AnyJump>>;
+
+impl<F: AnyFunction + 'static, G: AnyFunction + 'static, R: AnyJump + 'static>
+    OdeProblem<Explicit<F>, G, R>
+{
+    /// One type for all such problems: the simulator is compiled for it once, instead of once for each, and a run takes longer. For programs
+    /// with many small problems, and where a problem is put together while the program runs.
+    pub fn erased(self) -> ErasedProblem {
+        OdeProblem {
+            name: self.name,
+            states: self.states,
+            algebraic: self.algebraic,
+            discrete: self.discrete,
+            discrete_feeds: self.discrete_feeds,
+            relations: self.relations,
+            sampling: self.sampling,
+            entries: self.entries,
+            pattern: self.pattern,
+            f: Explicit(Box::new(self.f.0)),
+            g: Box::new(self.g),
+            r: Box::new(self.r),
+        }
+    }
+}
+
 impl<F, G, R> OdeProblem<F, G, R>
 where
     F: Equations,

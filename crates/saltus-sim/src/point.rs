@@ -202,12 +202,15 @@ impl<S: System> ModelProblem<'_, S> {
     }
 }
 
+// The two functions in the innermost loops are part of these where programs are to be fast, and not where they are to be compiled fast: the tests
+// have dozens of models.
 impl<S: System> Problem for ModelProblem<'_, S> {
     fn n_states(&self) -> usize {
         self.system.states().len()
     }
 
-    #[inline(always)]
+    #[cfg_attr(debug_assertions, inline(never))]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn derivatives(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), SolveError> {
         self.at(t, x, dx, Accuracy::Trial)
     }
@@ -332,7 +335,8 @@ pub(crate) struct StepCrossings<'a, S> {
 
 impl<S: System> StepCrossings<'_, S> {
     /// By the shortcut of the model, if it has one; otherwise time and states are in the value array.
-    #[inline(always)]
+    #[cfg_attr(debug_assertions, inline(never))]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn directly(&mut self, t: f64, out: &mut [f64]) -> Option<Result<(), SolveError>> {
         let x = self.integrator.at(t, self.x);
         let status = self.system.crossings_at(t, x, self.values, out);

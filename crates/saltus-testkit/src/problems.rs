@@ -56,6 +56,7 @@ pub fn flying_ball() -> impl Model {
         }
         jump.d[1] = both;
     })
+    .erased()
     .build()
 }
 
@@ -111,6 +112,7 @@ pub fn hysteresis_limiter() -> impl Model {
             jump.d[0] = 1.0;
         }
     })
+    .erased()
     .build()
 }
 
@@ -122,6 +124,7 @@ pub fn double_crossing() -> impl Model {
     .crossings(&[Crossing::below("x < 0").affine().observed()], |at, r| {
         r[0] = at.x[0]
     })
+    .erased()
     .build()
 }
 
@@ -132,6 +135,7 @@ pub fn periodic_double_crossing() -> impl Model {
         .crossings(&[Crossing::below("f < 0").observed()], move |at, r| {
             r[0] = (w * 0.0005).cos() - (w * (at.t - 1.55)).cos();
         })
+        .erased()
         .build()
 }
 
@@ -148,6 +152,7 @@ pub fn tangent() -> impl Model {
                 r[1] = at.t.sin() + 1.0;
             },
         )
+        .erased()
         .build()
 }
 
@@ -161,6 +166,7 @@ pub fn sampled_feedback() -> impl Model {
                 jump.d[0] = -2.0 * jump.x[0];
             }
         })
+        .erased()
         .build()
 }
 
@@ -170,6 +176,7 @@ pub fn oscillator() -> impl Model {
         dx[0] = at.x[1];
         dx[1] = -at.x[0];
     })
+    .erased()
     .build()
 }
 
@@ -179,6 +186,7 @@ pub fn van_der_pol() -> impl Model {
         dx[0] = at.x[1];
         dx[1] = ((1.0 - at.x[0] * at.x[0]) * at.x[1] - at.x[0]) / 1e-6;
     })
+    .erased()
     .build()
 }
 
@@ -194,6 +202,7 @@ pub fn robertson() -> impl Model {
             dx[1] = -dx[0] - dx[2];
         },
     )
+    .erased()
     .build()
 }
 
@@ -203,6 +212,7 @@ pub fn relay() -> impl Model {
         dx[0] = if at.holds[0] > 0.0 { -1.0 } else { 1.0 }
     })
     .crossings(&[Crossing::above("x > 0").affine()], |at, r| r[0] = at.x[0])
+    .erased()
     .build()
 }
 
@@ -214,5 +224,6 @@ pub fn oscillating_event() -> impl Model {
             r[0] = at.x[0] + at.d[0] - 1.0
         })
         .on_event(|jump| jump.d[0] = if jump.became_true(0) { -1.0 } else { 1.0 })
+        .erased()
         .build()
 }

@@ -46,6 +46,7 @@ fn chain(always: bool, t_end: f64) -> Memory {
             jump.d[0] = 0.0;
         }
     })
+    .erased()
     .build();
     run(&model, &options(t_end, CHAIN_TOLERANCE, SolverName::Dopri5)).1
 }
@@ -81,6 +82,7 @@ fn functions_at_zero_at_the_start_take_the_side_of_the_motion() {
     for (v, expected) in [(-1.0, 1.0), (1.0, 0.0)] {
         let model = OdeProblem::new("Start", &[("x", 0.0)], move |_, dx| dx[0] = v)
             .crossings(&[Crossing::below("x < 0").affine()], |at, r| r[0] = at.x[0])
+            .erased()
             .build();
         let (_, memory) = run(&model, &options(1.0, 1e-8, SolverName::Dopri5));
         assert_eq!(memory.last(Slot(3)), expected);
@@ -107,6 +109,7 @@ fn a_function_that_is_zero_all_the_time_makes_no_event() {
                 r[1] = at.x[0] * 0.0;
             },
         )
+        .erased()
         .build();
     let (summary, _) = run(&model, &options(5.0, 1e-6, SolverName::Dopri5));
     assert_eq!(summary.statistics.events_state, 0);
@@ -118,6 +121,7 @@ fn ten_thousand_relations_change_in_one_event() {
     let relations = vec![Crossing::above("x > 0.5").affine().observed(); n];
     let model = OdeProblem::new("Crowd", &[("x", 0.0)], |_, dx| dx[0] = 1.0)
         .crossings(&relations, |at, r| r.fill(at.x[0] - 0.5))
+        .erased()
         .build();
     let (summary, memory) = run(&model, &options(1.0, 1e-6, SolverName::Dopri5));
     assert_eq!(summary.statistics.events_state, 1);
@@ -136,6 +140,7 @@ fn a_function_of_noise_ends_with_an_error_or_is_passed() {
         .crossings(&[Crossing::above("noise > 0").observed()], move |at, r| {
             r[0] = hash(at.x[0])
         })
+        .erased()
         .build();
     let (result, memory) = try_run(&model, &options(1.0, 1e-6, SolverName::Dopri5));
     match result.expect_err("events without end").error {
@@ -180,6 +185,7 @@ fn a_relation_that_guards_a_square_root_is_met_from_inside() {
         };
     })
     .crossings(&[Crossing::above("h > 0").affine()], |at, r| r[0] = at.x[0])
+    .erased()
     .build();
     for solver in [SolverName::Dopri5, SolverName::Radau] {
         let tolerance = 1e-8;
@@ -208,6 +214,7 @@ fn a_marked_guard_is_never_evaluated_beyond() {
         .crossings(&[Crossing::above("h > 0").affine().guard()], |at, r| {
             r[0] = at.x[0]
         })
+        .erased()
         .build();
         for solver in [
             SolverName::Dopri5,

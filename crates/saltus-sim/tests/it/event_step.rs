@@ -16,6 +16,7 @@ macro_rules! at_half {
                 |at, r| r[0] = at.x[0] - 0.5,
             )
             .on_event($on_event)
+            .erased()
             .build()
     };
 }
@@ -59,6 +60,7 @@ fn flags_of_samples_due_now_are_set_once_and_reset() {
         .discrete(&[("n", 0.0)])
         .sample(0.25, 0.25)
         .on_event(|jump| jump.d[0] += f64::from(u8::from(jump.ticked())))
+        .erased()
         .build();
     let (_, memory) = run(&model, &options(1.0, 1e-9, SolverName::Dopri5));
     assert_eq!(memory.last(D1), 4.0);
@@ -74,6 +76,7 @@ fn a_sample_at_the_start_happens_after_initialisation() {
         .discrete(&[("n", 0.0)])
         .sample(0.0, 0.5)
         .on_event(|jump| jump.d[0] += f64::from(u8::from(jump.ticked())))
+        .erased()
         .build();
     let (_, memory) = run(&model, &options(0.25, 1e-9, SolverName::Dopri5));
     assert_eq!(memory.rows[0].1[D1.index()], 1.0);
@@ -153,6 +156,7 @@ fn simultaneous_relations_are_one_event() {
         },
     )
     .on_event(|jump| jump.d[0] += 1.0)
+    .erased()
     .build();
     let (summary, memory) = run(&model, &options(1.0, 1e-9, SolverName::Dopri5));
     assert_eq!(summary.statistics.events_state, 1);
@@ -194,6 +198,7 @@ fn a_state_that_leaves_zero_at_the_start_makes_its_event() {
         .discrete(&[("n", 0.0)])
         .crossings(&[Crossing::above("x > 0").affine()], |at, r| r[0] = at.x[0])
         .on_event(|jump| jump.d[0] += f64::from(u8::from(jump.became_true(0))))
+        .erased()
         .build();
     let (summary, memory) = run(&model, &options(1.0, 1e-9, SolverName::Dopri5));
     assert_eq!(summary.statistics.events_state, 1);

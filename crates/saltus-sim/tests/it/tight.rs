@@ -150,6 +150,7 @@ fn spring_ball(solver: SolverName) -> Vec<f64> {
         &[Crossing::below("y <= r").or_equal().affine()],
         move |at, out| out[0] = at.x[0] - r,
     )
+    .erased()
     .build();
     let (_, memory) = run(&model, &options(40.0, TOLERANCE, solver));
     memory.times(EventKind::State)
@@ -228,6 +229,7 @@ fn filament(solver: SolverName) -> Vec<f64> {
             jump.x[1] = (y * vx - x * vy) / (x * x + y * y);
         }
     })
+    .erased()
     .build();
     let (_, memory) = run(&model, &options(3.0, TOLERANCE, solver));
     assert!((memory.last(Slot(1)) - 3.494_910_479_769_896).abs() < STEPS_ADD_UP * TOLERANCE * 4.5);
@@ -316,6 +318,7 @@ fn rotor(variant: Rotor, solver: SolverName) -> Vec<f64> {
         },
     )
     .on_event(|jump| jump.d[0] = f64::from(u8::from(jump.holds(0) && jump.holds(1))))
+    .erased()
     .build();
     let (_, memory) = run(&model, &options(10.0, TOLERANCE, solver));
     let mut times = changes(&memory, Slot(17));
@@ -361,6 +364,7 @@ fn rectifier(solver: SolverName) -> Vec<f64> {
             jump.d[0] = 1.0;
         }
     })
+    .erased()
     .build();
     let (_, memory) = run(&model, &options(0.09, TOLERANCE, solver));
     changes(&memory, Slot(5))
@@ -390,6 +394,7 @@ fn thyristor(time_constant: f64, solver: SolverName) -> Vec<f64> {
             jump.x[0] = 0.0;
         }
     })
+    .erased()
     .build();
     let (_, memory) = run(&model, &options(0.18, TOLERANCE, solver));
     let mut times = memory.times(EventKind::State);
@@ -426,6 +431,7 @@ fn oscillator(amplitude: f64, limits: [f64; 2], solver: SolverName) -> Vec<f64> 
             r[1] = at.x[0] - limits[1];
         },
     )
+    .erased()
     .build();
     let (_, memory) = run(&model, &options(10.0, TOLERANCE, solver));
     memory.times(EventKind::State)
@@ -452,6 +458,7 @@ fn dry_friction(solver: SolverName) -> Vec<f64> {
         dx[1] = -at.x[0] - 0.4 * (2.0 * at.holds[0] - 1.0);
     })
     .crossings(&[Crossing::above("v > 0").affine()], |at, r| r[0] = at.x[1])
+    .erased()
     .build();
     let (_, memory) = run(&model, &options(12.0, TOLERANCE, solver));
     let mut times = memory.times(EventKind::State);
@@ -480,6 +487,7 @@ fn relays_reach_their_surfaces() {
         .crossings(&[Crossing::below("x < 0").affine().observed()], |at, r| {
             r[0] = at.x[0]
         })
+        .erased()
         .build();
         run(&model, &options(1.5, TOLERANCE, solver))
             .1
@@ -495,6 +503,7 @@ fn relays_reach_their_surfaces() {
         .crossings(&[Crossing::below("s < 0").affine().observed()], |at, r| {
             r[0] = at.x[0] + at.x[1]
         })
+        .erased()
         .build();
         run(&model, &options(1.5, TOLERANCE, solver))
             .1
