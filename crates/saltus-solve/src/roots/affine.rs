@@ -257,7 +257,9 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             if left == 0.0 && self.isolation.sides[sampled.index].rest > 0.0 {
                 // A function that rests at the start changes where it returns to zero, and is seen outside its band on the way.
                 (at, slope) = root_of_return(c, right);
-                left = 0.5 * at;
+                if at > 0.0 && at < right {
+                    left = 0.5 * at;
+                }
             } else {
                 (at, slope) = root_between(c, left, right);
             }

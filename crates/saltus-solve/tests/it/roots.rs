@@ -336,6 +336,44 @@ fn narrow_dips_are_found_whatever_their_place() {
 }
 
 #[test]
+fn a_function_that_rests_at_the_start_is_searched_inside_the_step_only() {
+    const BAND: f64 = 1e-12;
+    let mut numbers = numbers(77);
+    for case in 0..cases() {
+        // Zero at the start but for round-off, on either side; up to three more roots, in and outside of the step, some of them near the start.
+        let start = 1e-16 * numbers.next();
+        let lead = 10f64.powf(4.0 * numbers.next());
+        let roots =
+            [0, 1, 2].map(|_| 2.0 * numbers.next() * 10f64.powf(-4.0 * numbers.next().abs()));
+        let count = case % 4;
+        let f = |t: f64| start + lead * t * roots[..count].iter().map(|r| t - r).product::<f64>();
+        for bowed in [false, true] {
+            let mut functions = Functions {
+                f: |t: f64, out: &mut [f64]| {
+                    assert!((0.0..=1.0).contains(&t), "case {case}: {t} {roots:?}");
+                    out[0] = f(t);
+                },
+                affine: vec![true],
+                degree: 4,
+                bowed,
+            };
+            let mut isolation = Isolation::new(1);
+            isolation.band[0] = BAND;
+            isolation.restart(0.0, &[f(0.0)]);
+            let truth = [ABOVE.holds(f(1e-3 * BAND.sqrt()))];
+            let found = first_crossing(&mut functions, &mut isolation, &[ABOVE], &truth, 0.0, 1.0)
+                .expect("evaluates");
+            let Some(located) = found else { continue };
+            // A change of sign, or where the function leaves the band.
+            let change = &located.changed[0];
+            let crosses = ABOVE.holds(change.value_left) != ABOVE.holds(change.value_right);
+            let leaves = change.value_right.abs() >= BAND;
+            assert!(crosses || leaves, "case {case}: {located:?} {roots:?}");
+        }
+    }
+}
+
+#[test]
 fn a_function_in_step_with_the_sampling_points_is_seen() {
     // Whole numbers of periods in a step: equidistant samples of it are all equal.
     for periods in 1..=8 {
