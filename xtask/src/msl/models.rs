@@ -10,44 +10,6 @@ pub(crate) struct ReferenceModel {
     pub(crate) name: String,
     pub(crate) csv: PathBuf,
     pub(crate) signals: PathBuf,
-    /// Says with which tolerance the reference was made.
-    pub(crate) creation: PathBuf,
-}
-
-/// Models whose reference was made with other parameter values than the library has now.
-///
-/// The references are of a candidate of 4.0.0 (`creation.txt`). Both machines brake through a diode bridge, whose conductances and resistances the
-/// examples set to 1e-4 since; with the default of 1e-5, as it was then, all signals match.
-pub(crate) const OTHER_PARAMETERS: [(&str, &[&str]); 2] = [
-    (
-        "Modelica.Electrical.Machines.Examples.SynchronousMachines.SMPM_Braking",
-        BRIDGE_OF_REFERENCE,
-    ),
-    (
-        "Modelica.Magnetic.FundamentalWave.Examples.BasicMachines.SynchronousMachines.SMPM_Braking",
-        BRIDGE_OF_REFERENCE,
-    ),
-];
-const BRIDGE_OF_REFERENCE: &[&str] = &[
-    "diodeBridge2mPulse.GoffDiode=1e-5",
-    "diodeBridge2mPulse.RonDiode=1e-5",
-];
-
-impl ReferenceModel {
-    /// Parameter values with which the reference was made, where they are not the library's.
-    pub(crate) fn parameters(&self) -> &'static [&'static str] {
-        let found = OTHER_PARAMETERS.iter().find(|(name, _)| *name == self.name);
-        found.map_or(&[], |(_, parameters)| parameters)
-    }
-
-    /// Tolerance with which the reference was made, from the line `Tolerance=…` of its log.
-    pub(crate) fn tolerance(&self) -> Option<f64> {
-        let text = fs::read_to_string(&self.creation).ok()?;
-        let value = text
-            .lines()
-            .find_map(|line| line.strip_prefix("Tolerance="))?;
-        value.split_whitespace().next()?.parse().ok()
-    }
 }
 
 pub(crate) struct Found {
@@ -101,12 +63,9 @@ fn walk(folder: &Path, name: String, depth: usize, found: &mut Found) -> Result<
     let signals = folder.join("comparisonSignals.txt");
     if signals.is_file() {
         match csv {
-            Some(csv) if !is_lfs_pointer(&csv) => found.usable.push(ReferenceModel {
-                name,
-                csv,
-                signals,
-                creation: folder.join("creation.txt"),
-            }),
+            Some(csv) if !is_lfs_pointer(&csv) => {
+                found.usable.push(ReferenceModel { name, csv, signals })
+            }
             _ => found.without_csv += 1,
         }
     }

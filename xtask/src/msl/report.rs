@@ -78,9 +78,6 @@ pub(crate) struct MatchReport {
     pub(crate) verdict: Verdict,
     pub(crate) signals: usize,
     pub(crate) missing: usize,
-    /// Signals that move by less than the reference resolves.
-    #[serde(default)]
-    pub(crate) unresolved: usize,
     pub(crate) worst: Option<String>,
     /// Of the worst signal.
     pub(crate) share_outside: f64,
@@ -147,13 +144,6 @@ impl ModelReport {
             }
             if c.missing > 0 {
                 let _ = write!(line, ", {} signals missing", c.missing);
-            }
-            if c.unresolved > 0 {
-                let _ = write!(
-                    line,
-                    "  ({} signals below the resolution of the reference)",
-                    c.unresolved
-                );
             }
             if self.is_far_off() {
                 line.push_str("  FAR OFF");

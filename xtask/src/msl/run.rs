@@ -23,10 +23,6 @@ pub(crate) struct Limits {
 /// Share of the time limit that a run may take before it gives up by itself.
 const WALL_SHARE: f64 = 0.9;
 
-/// Errors of a signal that a run may have, in tolerances of its size: what the references and our methods keep on problems with known
-/// solutions (docs/solvers.md). A reference does not resolve less.
-const REFERENCE_TOLERANCES: f64 = 10.0;
-
 const POLL: Duration = Duration::from_millis(10);
 
 /// Files of one run, removed when it is over.
@@ -119,8 +115,7 @@ pub(crate) fn run_model(
         report.error = Some(first_error(&stderr, report.exit));
         return report;
     }
-    let resolution = model.tolerance().map_or(0.0, |t| REFERENCE_TOLERANCES * t);
-    match comparison(&reference, &names, &scratch.output, resolution) {
+    match comparison(&reference, &names, &scratch.output) {
         Ok(result) => {
             if result.verdict == Verdict::Match {
                 report.reached = Some(Stage::Match);
@@ -156,9 +151,6 @@ fn simulate(
     // The program ends by itself before it is killed, and so can say how far it got.
     let seconds = WALL_SHARE * limits.seconds;
     args.extend(["--max-wall".into(), seconds.to_string().into()]);
-    for parameter in model.parameters() {
-        args.extend(["--set".into(), (*parameter).into()]);
-    }
     for name in names {
         // The reference writes `a[1, 2]`, results `a[1,2]`.
         args.extend(["--variables".into(), name.replace(", ", ",").into()]);
@@ -247,14 +239,9 @@ fn comparison(
     reference: &ResultTable,
     names: &[String],
     output: &Path,
-    resolution: f64,
 ) -> Result<MatchReport, String> {
     let result = read_table(output)?;
-    let options = TubeOptions {
-        resolution,
-        ..TubeOptions::default()
-    };
-    let comparison = compare(&result, reference, names, &options);
+    let comparison = compare(&result, reference, names, &TubeOptions::default());
     let missing = |verdict| {
         matches!(
             verdict,
@@ -270,7 +257,6 @@ fn comparison(
             .iter()
             .filter(|s| missing(s.verdict))
             .count(),
-        unresolved: comparison.signals.iter().filter(|s| s.unresolved).count(),
         worst: worst.map(|s| s.name.clone()),
         share_outside: worst.map_or(0.0, |s| s.share_outside),
         share_outside_strict: comparison
