@@ -39,7 +39,7 @@ fn exact(t: f64) -> (f64, f64) {
 #[test]
 fn both_forms_give_the_same_motion_and_events() {
     let mut workspace = Workspace::new();
-    workspace.add_source("network.mo", &network());
+    workspace.add_source("network.mo", network());
     let model = workspace.compile("Network").expect("a correct model");
     let (event, end) = exact(2.0);
     for solver in ["bdf", "radau", "esdirk", "auto", "dopri5"] {
@@ -61,7 +61,7 @@ fn both_forms_give_the_same_motion_and_events() {
 #[test]
 fn the_jacobian_of_the_dae_form_is_that_of_its_functions() {
     let mut workspace = Workspace::new();
-    workspace.add_source("network.mo", &network());
+    workspace.add_source("network.mo", network());
     let compiled = workspace.compile("Network").expect("a correct model");
     let mut instance = compiled.model().instantiate();
     let mut values = instance.bind(0.0, &[]).expect("parameters");
