@@ -301,28 +301,25 @@ impl<F, G, R> OdeProblem<F, G, R> {
     }
 
     pub fn crossings<H: Fn(&At<'_>, &mut [f64])>(
-        self,
+        mut self,
         relations: &[Crossing],
         g: H,
     ) -> OdeProblem<F, H, R> {
-        OdeProblem {
-            name: self.name,
-            states: self.states,
-            algebraic: self.algebraic,
-            discrete: self.discrete,
-            discrete_feeds: self.discrete_feeds,
-            relations: relations.to_vec(),
-            sampling: self.sampling,
-            entries: self.entries,
-            pattern: self.pattern,
-            f: self.f,
-            g,
-            r: self.r,
-        }
+        self.relations = relations.to_vec();
+        self.with(|f, _, r| (f, g, r))
     }
 
     /// Called in each pass of the event iteration in which a relation changed, a sample or an entry of the calendar is due.
     pub fn on_event<Q: Fn(&mut Jump<'_>)>(self, r: Q) -> OdeProblem<F, G, Q> {
+        self.with(|f, g, _| (f, g, r))
+    }
+
+    /// The same with other closures.
+    fn with<F2, G2, R2>(
+        self,
+        closures: impl FnOnce(F, G, R) -> (F2, G2, R2),
+    ) -> OdeProblem<F2, G2, R2> {
+        let (f, g, r) = closures(self.f, self.g, self.r);
         OdeProblem {
             name: self.name,
             states: self.states,
@@ -333,8 +330,8 @@ impl<F, G, R> OdeProblem<F, G, R> {
             sampling: self.sampling,
             entries: self.entries,
             pattern: self.pattern,
-            f: self.f,
-            g: self.g,
+            f,
+            g,
             r,
         }
     }
@@ -401,20 +398,12 @@ impl<F: AnyFunction + 'static, G: AnyFunction + 'static, R: AnyJump + 'static>
     /// One type for all such problems: the simulator is compiled for it once, instead of once for each, and a run takes longer. For programs
     /// with many small problems, and where a problem is put together while the program runs.
     pub fn erased(self) -> ErasedProblem {
-        OdeProblem {
-            name: self.name,
-            states: self.states,
-            algebraic: self.algebraic,
-            discrete: self.discrete,
-            discrete_feeds: self.discrete_feeds,
-            relations: self.relations,
-            sampling: self.sampling,
-            entries: self.entries,
-            pattern: self.pattern,
-            f: Explicit(Box::new(self.f.0)),
-            g: Box::new(self.g),
-            r: Box::new(self.r),
-        }
+        self.with(|f, g, r| {
+            let f: Box<dyn AnyFunction> = Box::new(f.0);
+            let g: Box<dyn AnyFunction> = Box::new(g);
+            let r: Box<dyn AnyJump> = Box::new(r);
+            (Explicit(f), g, r)
+        })
     }
 }
 

@@ -4,12 +4,12 @@
 //! change, located to neighbouring floats with the time on the far side, or none, and touches of zero that change nothing.
 //!
 //! ```text
-//! affine functions      values at d + 1 nodes of the interpolant of degree d → Bernstein coefficients → first sign change, no
-//!                       evaluation of the model                                                    (roots/affine.rs)
+//! affine functions      over a whole step of an interpolant of degree 4 the line between the ends and a bow that the dense output gives ([`Bow`]);
+//!                       otherwise values at d + 1 nodes → Bernstein coefficients → first sign change                       (roots/affine.rs)
 //! general functions     values and rates at both ends, checked between; five values and their polynomial with an error estimate
 //!                       where these are near zero; halving where it does not decide                                                   (roots/general.rs)
-//! all that may change   one bracket in which each of them changes once → location by a bracketing method → functions that
-//!                       change at the same instant are gathered
+//! all that may change   one bracket in which each of them changes once → location, from the polynomial's root (roots/polish.rs) and where that does not
+//!                       close the bracket by a bracketing method (roots/location.rs) → functions that change at the same instant are gathered
 //! ```
 //!
 //! Promise: no root of an affine function on the interpolant is missed, however close two of them are, down to round-off. For general functions the

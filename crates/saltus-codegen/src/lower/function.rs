@@ -126,7 +126,10 @@ pub(crate) fn lower_function(
     if lower.statements(body)? {
         lower.give_outputs()?;
     }
-    let state = lower.locals.take().unwrap_or_default();
+    let state = lower
+        .locals
+        .take()
+        .expect("a function has locals, set above");
     for jump in state.returns {
         lower.land(jump);
     }
