@@ -95,6 +95,9 @@ pub(crate) struct SimulateArgs {
     /// A picture of variables over time (repeatable)
     #[arg(long = "plot", value_name = "VAR,VAR=FILE.svg")]
     pub(crate) plots: Vec<PlotRequest>,
+    /// Begin where an earlier run has been, at its end or at a time inside it; the initial equations are not used
+    #[arg(long, value_name = "RESULT[@TIME]")]
+    pub(crate) start_from: Option<StartFrom>,
     /// Integrate across discontinuities without locating them
     #[arg(long)]
     pub(crate) no_events: bool,
@@ -104,7 +107,7 @@ pub(crate) struct SimulateArgs {
     /// Compile all of the model to machine code at once, not only what runs often; the result is the same
     #[arg(long, conflicts_with = "interpret")]
     pub(crate) native: bool,
-    /// Give up after so many seconds; what was computed is kept
+    /// Give up after so many seconds, compiling included; what was computed is kept
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub(crate) max_wall: Option<f64>,
     /// No text but errors
@@ -225,6 +228,36 @@ impl FromStr for Setting {
             }
             _ => Err("expected path=value".into()),
         }
+    }
+}
+
+/// `RESULT[@TIME]` of `--start-from`.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct StartFrom {
+    pub(crate) file: PathBuf,
+    /// `None`: the end of the result.
+    pub(crate) time: Option<f64>,
+}
+
+impl FromStr for StartFrom {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<StartFrom, String> {
+        // A name may hold the sign itself; a time it is only if it is a number.
+        let split = text.rsplit_once('@').and_then(|(file, time)| {
+            let time = finite(time).ok()?;
+            (!file.is_empty()).then(|| (file.to_owned(), time))
+        });
+        Ok(match split {
+            Some((file, time)) => StartFrom {
+                file: file.into(),
+                time: Some(time),
+            },
+            None => StartFrom {
+                file: text.into(),
+                time: None,
+            },
+        })
     }
 }
 

@@ -5,11 +5,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use saltus::plot::draw_structure;
-use saltus::{Compiled, Error, Execution, StepRecord, Workspace};
+use saltus::{Compiled, Error, Execution, Experiment, Progress, StepRecord, Workspace};
 use saltus_results::{EventRecord, ResultTable, Statistics};
 
 use crate::args::{Setting, ShowFormat, SimulateArgs, Stage, TargetArgs};
+use crate::deadline::Deadline;
 use crate::exit::{Exit, Failure};
+use crate::files::{self, ResultFile};
+use crate::interrupt;
+use crate::progress::{self, ProgressLine};
 
 /// Names a file that gets one line per finished stage, `stage seconds`: how `xtask` learns how far a model came.
 const STAGE_FILE: &str = "SALTUS_STAGE_FILE";
@@ -22,18 +26,23 @@ pub(crate) struct CheckReport {
     pub(crate) summary: String,
 }
 
-/// A run, complete or not.
+/// A run, complete or not. Rows and events are in their files.
 pub(crate) struct Run {
     /// Qualified name.
     pub(crate) model: String,
+    /// The variables of `--plot`.
     pub(crate) table: ResultTable,
+    /// For `--plot`.
     pub(crate) events: Vec<EventRecord>,
     /// Accepted steps, if asked for.
     pub(crate) steps: Vec<StepRecord>,
     pub(crate) statistics: Statistics,
+    pub(crate) time_start: f64,
+    pub(crate) time_reached: f64,
+    pub(crate) output: PathBuf,
     /// Warnings and what the model printed, rendered.
     pub(crate) messages: String,
-    /// Why the run could not be completed, rendered; the table then ends at the last accepted step.
+    /// Why the run could not be completed, rendered; the result then ends at the last accepted step.
     pub(crate) failure: Option<String>,
 }
 
@@ -87,7 +96,15 @@ pub(crate) fn show(
 
 /// Compiles and runs. `Err` only if there is nothing to write: the model or the command line is wrong.
 pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
+    let deadline = args.max_wall.map(Deadline::new);
     let (mut workspace, class) = open(&args.target)?;
+    let output = (args.output.clone())
+        .unwrap_or_else(|| PathBuf::from(format!("{}_res.mat", file_stem(&class))));
+    files::check_writable(&output)?;
+    let start = match &args.start_from {
+        Some(from) => Some((files::read_table(&from.file)?, from.time)),
+        None => None,
+    };
     let mut compiled = workspace.compile(&class).map_err(failure)?;
     let mut settings = Vec::new();
     let mut structural = false;
@@ -108,22 +125,83 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     } else if args.native {
         compiled.set_execution(Execution::Native);
     }
-    run(args, &compiled, settings)
-}
+    let plotted: Vec<String> = (args.plots.iter())
+        .flat_map(|plot| plot.variables.clone())
+        .collect();
+    check_names(&compiled, &plotted)?;
 
-fn run(
-    args: &SimulateArgs,
-    compiled: &Compiled,
-    settings: Vec<(String, f64)>,
-) -> Result<Run, Failure> {
+    let mut rows = ResultFile::new(&output)?;
+    let mut events = match &args.events {
+        Some(path) => Some(files::create(path)?),
+        None => None,
+    };
+    let line = ProgressLine::new(!args.quiet);
+    let show = |progress: &Progress| line.show(&progress::text(progress));
     let mut experiment = compiled
         .experiment()
         .variables(&args.variables)
         .events(!args.no_events)
-        .record_steps(args.steps.is_some());
+        .record_steps(args.steps.is_some())
+        .write_rows_to(&mut rows)
+        .keep(plotted)
+        .keep_events(!args.plots.is_empty())
+        .cancel(interrupt::requested());
+    if let Some(events) = &mut events {
+        experiment = experiment.write_events_to(events);
+    }
+    if line.is_shown() {
+        experiment = experiment.on_progress(&show);
+    }
+    if let Some((table, time)) = &start {
+        experiment = experiment.start_from(table, *time).map_err(failure)?;
+    }
     for (path, value) in settings {
         experiment = experiment.set(path, value);
     }
+    experiment = with_options(experiment, args)?;
+    if let Some(deadline) = &deadline {
+        experiment = experiment.max_wall(deadline.run_begins());
+    }
+    interrupt::listen();
+    let (done, failed) = match experiment.simulate() {
+        Ok(done) => (done, None),
+        Err(Error::Run(diagnostics, done)) => (*done, Some(diagnostics.to_string())),
+        Err(error) => return Err(failure(error)),
+    };
+    drop(line);
+    if done.initialised {
+        finished("initialise", done.statistics.seconds.initialize);
+    }
+    if failed.is_none() {
+        finished("simulate", done.statistics.seconds.simulate);
+    }
+    let mut messages = compiled.warnings.to_string();
+    messages.push_str(&done.warnings.to_string());
+    if let Some(text) = &done.terminated {
+        messages.push_str(&format!(
+            "note: the model ended the run at time {}: {text}\n",
+            done.time_reached
+        ));
+    }
+    Ok(Run {
+        model: compiled.info().name.clone(),
+        table: done.table,
+        events: done.event_log,
+        steps: done.steps,
+        statistics: done.statistics,
+        time_start: done.time_start,
+        time_reached: done.time_reached,
+        output,
+        messages,
+        failure: failed,
+    })
+}
+
+/// The settings of the command line.
+fn with_options<'m>(
+    mut experiment: Experiment<'m>,
+    args: &SimulateArgs,
+) -> Result<Experiment<'m>, Failure> {
     if let Some(time) = args.start_time {
         experiment = experiment.start_time(time);
     }
@@ -145,37 +223,29 @@ fn run(
     if let Some(name) = &args.event_method {
         experiment = experiment.event_method(name).map_err(failure)?;
     }
-    if let Some(seconds) = args.max_wall {
-        experiment = experiment.max_wall(seconds);
+    Ok(experiment)
+}
+
+/// What is to be drawn after the run must be in the model.
+fn check_names(compiled: &Compiled, names: &[String]) -> Result<(), Failure> {
+    for name in names {
+        compiled
+            .find_variable(name)
+            .map_err(|e| Failure::command_line(format!("--plot: {e}")))?;
     }
-    let (done, failed) = match experiment.simulate() {
-        Ok(done) => (done, None),
-        Err(Error::Run(diagnostics, done)) => (*done, Some(diagnostics.to_string())),
-        Err(error) => return Err(failure(error)),
-    };
-    if done.initialised {
-        finished("initialise", done.statistics.seconds.initialize);
-    }
-    if failed.is_none() {
-        finished("simulate", done.statistics.seconds.simulate);
-    }
-    let mut messages = compiled.warnings.to_string();
-    messages.push_str(&done.warnings.to_string());
-    if let Some(text) = &done.terminated {
-        messages.push_str(&format!(
-            "note: the model ended the run at time {}: {text}\n",
-            done.time_reached
-        ));
-    }
-    Ok(Run {
-        model: compiled.info().name.clone(),
-        table: done.table,
-        events: done.event_log,
-        steps: done.steps,
-        statistics: done.statistics,
-        messages,
-        failure: failed,
-    })
+    Ok(())
+}
+
+/// The name of a model as the stem of a file name: quoted identifiers may hold anything.
+fn file_stem(model: &str) -> String {
+    model
+        .chars()
+        .map(|c| match c {
+            c if c.is_alphanumeric() => c,
+            '.' | '_' | '-' => c,
+            _ => '_',
+        })
+        .collect()
 }
 
 /// The workspace with libraries and, if a file is named, its text; and the class that is meant.

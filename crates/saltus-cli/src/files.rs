@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use saltus_results::{ResultTable, read_result, write_csv, write_mat};
+use saltus_results::{CsvWriter, MatWriter, ResultTable, RowSink, read_result};
 
 use crate::exit::Failure;
 
@@ -35,18 +35,91 @@ impl ResultFormat {
     }
 }
 
-pub(crate) fn write_table(path: &Path, table: &ResultTable) -> Result<(), Failure> {
-    match ResultFormat::of(path)? {
-        ResultFormat::Csv => write_file(path, |out| write_csv(table, out)),
-        ResultFormat::Mat => write_file(path, |out| write_mat(table, out)),
-        ResultFormat::StandardOutput => {
-            let out = BufWriter::new(io::stdout().lock());
-            match write_csv(table, out) {
-                Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
-                    Err(Failure::command_line(format!("standard output: {e}")))
-                }
-                _ => Ok(()),
+/// The result of a run that is being written. The file appears under its name with everything but the rows in it, in one instant, and can be
+/// read from then on; until then an earlier result of the same name stays.
+pub(crate) struct ResultFile {
+    path: PathBuf,
+    format: ResultFormat,
+    rows: Option<Box<dyn RowSink>>,
+}
+
+impl ResultFile {
+    pub(crate) fn new(path: &Path) -> Result<ResultFile, Failure> {
+        Ok(ResultFile {
+            path: path.to_owned(),
+            format: ResultFormat::of(path)?,
+            rows: None,
+        })
+    }
+
+    /// Opens the file with the head of the result in it.
+    fn open(&self, outline: &ResultTable, time_start: f64) -> io::Result<Box<dyn RowSink>> {
+        let begin = |mut rows: Box<dyn RowSink>| {
+            rows.begin(outline, time_start)?;
+            rows.flush()?;
+            Ok(rows)
+        };
+        if self.format == ResultFormat::StandardOutput {
+            return begin(Box::new(CsvWriter::new(StandardOutput)));
+        }
+        let on = |file| -> Box<dyn RowSink> {
+            match self.format {
+                ResultFormat::Mat => Box::new(MatWriter::new(file)),
+                _ => Box::new(CsvWriter::new(file)),
             }
+        };
+        // A device or a pipe is not replaced; a link is followed.
+        let place = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        if fs::metadata(&place).is_ok_and(|m| !m.is_file()) {
+            return begin(on(fs::OpenOptions::new().write(true).open(&place)?));
+        }
+        let mut name = place.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.part", std::process::id()));
+        let part = place.with_file_name(name);
+        let opened = fs::File::create(&part)
+            .and_then(|file| begin(on(file)))
+            .and_then(|rows| fs::rename(&part, &place).map(|()| rows));
+        if opened.is_err() {
+            // Whatever there is of it is of no use.
+            let _ = fs::remove_file(&part);
+        }
+        opened
+    }
+}
+
+impl RowSink for ResultFile {
+    fn begin(&mut self, outline: &ResultTable, time_start: f64) -> io::Result<()> {
+        self.rows = Some(self.open(outline, time_start)?);
+        Ok(())
+    }
+
+    fn row(&mut self, time: f64, series: &[f64]) -> io::Result<()> {
+        match &mut self.rows {
+            Some(rows) => rows.row(time, series),
+            None => Err(io::Error::other("rows before the head of the result")),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.rows.as_mut().map_or(Ok(()), |rows| rows.flush())
+    }
+}
+
+/// Standard output, for which a reader that has seen enough is no error.
+struct StandardOutput;
+
+impl Write for StandardOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match io::stdout().lock().write(bytes) {
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match io::stdout().lock().flush() {
+            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
         }
     }
 }
@@ -65,18 +138,45 @@ pub(crate) fn write_file(
         .map_err(|e| Failure::command_line(format!("`{}` cannot be written: {e}", path.display())))
 }
 
-/// Finds out before a long run that a file could not be written after it.
-pub(crate) fn check_folder(path: &Path) -> Result<(), Failure> {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            Err(Failure::command_line(format!(
-                "`{}` cannot be written: there is no folder `{}`",
-                path.display(),
-                folder.display()
-            )))
-        }
-        _ => Ok(()),
+/// Finds out before a long run whether a file could be written after it. What is there stays as it is.
+pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        return Ok(());
     }
+    let refused = |why: &dyn std::fmt::Display| {
+        Failure::command_line(format!("`{}` cannot be written: {why}", path.display()))
+    };
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(refused(&"it is a folder")),
+        // Opening a pipe waits for its reader.
+        Ok(there) if !there.is_file() => Ok(()),
+        Ok(_) => (fs::OpenOptions::new().write(true).open(path))
+            .map(|_| ())
+            .map_err(|e| refused(&e)),
+        Err(_) => {
+            if let Some(folder) = path.parent()
+                && !folder.as_os_str().is_empty()
+                && !folder.is_dir()
+            {
+                let why = format!("there is no folder `{}`", folder.display());
+                return Err(refused(&why));
+            }
+            let created = fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(path);
+            created
+                .and_then(|_| fs::remove_file(path))
+                .map_err(|e| refused(&e))
+        }
+    }
+}
+
+/// A file that is written through a buffer while the run goes on.
+pub(crate) fn create(path: &Path) -> Result<BufWriter<fs::File>, Failure> {
+    fs::File::create(path)
+        .map(BufWriter::new)
+        .map_err(|e| Failure::command_line(format!("`{}` cannot be written: {e}", path.display())))
 }
 
 pub(crate) fn read_table(path: &Path) -> Result<ResultTable, Failure> {

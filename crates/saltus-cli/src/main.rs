@@ -4,9 +4,12 @@
 mod args;
 mod bug;
 mod commands;
+mod deadline;
 mod engine;
 mod exit;
 mod files;
+mod interrupt;
+mod progress;
 
 use std::process::ExitCode;
 

@@ -54,6 +54,11 @@ impl CompiledModel {
         self
     }
 
+    /// Runs of it depend on more than the present values: delays look back.
+    pub fn keeps_past(&self) -> bool {
+        !self.program.delays.is_empty()
+    }
+
     /// Which functions have code, and which only the evaluator can carry out.
     pub fn functions(&self) -> &FunctionReport {
         &self.program.function_report
@@ -370,6 +375,13 @@ impl Instance for CompiledInstance {
             }
         }
         Ok(changes)
+    }
+
+    fn restore_states(&mut self, values: &mut Values) {
+        let program = self.system.program.clone();
+        for (set, choice) in program.sets.iter().zip(&self.choices) {
+            set.write(&choice.order, values);
+        }
     }
 
     fn keeps_past(&self) -> bool {

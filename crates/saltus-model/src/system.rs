@@ -60,6 +60,9 @@ pub trait Instance {
         Ok(Vec::new())
     }
 
+    /// Called when variables were given values from outside: states that stand for others (state sets) take theirs from these.
+    fn restore_states(&mut self, _values: &mut Values) {}
+
     /// The model keeps a past (delays): it wants points inside each accepted step too, [`StepPoint::Inside`].
     fn keeps_past(&self) -> bool {
         false

@@ -6,35 +6,78 @@
 //!
 //! **Read**: the above, and what Dymola, OpenModelica and the reference results of the Modelica Association contain:
 //! `Time` for `time`, names without quotes, `,` `;` or tab as separator, `\r\n`, a byte order mark, `true`/`false`,
-//! a separator at the end of every line.
+//! a separator at the end of every line. A file with quoted names that does not end with a line break was cut off while it was written:
+//! what is after the last one is no row.
 
 use std::io::{self, Write};
 
-use crate::{ReadError, ResultTable, Signal, TableError};
+use crate::stream::{PIECE_BYTES, write_all};
+use crate::{ReadError, ResultTable, RowSink, Source, TableError};
 
 /// Writes the whole table.
-pub fn write_csv(table: &ResultTable, mut out: impl Write) -> io::Result<()> {
-    let mut line = String::from("\"time\"");
-    let mut signals: Vec<Signal<'_>> = Vec::with_capacity(table.variables().len());
-    for (name, variable) in table.variables() {
-        line.push_str(",\"");
-        line.push_str(&name.replace('"', "\"\""));
-        line.push('"');
-        signals.push(table.signal_of(variable.source));
-    }
-    line.push('\n');
-    out.write_all(line.as_bytes())?;
-    for (row, &time) in table.time().iter().enumerate() {
-        line.clear();
-        push_number(&mut line, time);
-        for signal in &signals {
-            line.push(',');
-            push_number(&mut line, signal.row(row));
+pub fn write_csv(table: &ResultTable, out: impl Write) -> io::Result<()> {
+    write_all(table, &mut CsvWriter::new(out))
+}
+
+/// Writes rows as they come. What a write that was cut off leaves of a line is not read as a row.
+pub struct CsvWriter<W: Write> {
+    out: W,
+    text: String,
+    /// Where the value of each column after time comes from.
+    columns: Vec<Source>,
+}
+
+impl<W: Write> CsvWriter<W> {
+    pub fn new(out: W) -> CsvWriter<W> {
+        CsvWriter {
+            out,
+            text: String::new(),
+            columns: Vec::new(),
         }
-        line.push('\n');
-        out.write_all(line.as_bytes())?;
     }
-    out.flush()
+
+    fn write_text(&mut self) -> io::Result<()> {
+        let written = self.out.write_all(self.text.as_bytes());
+        self.text.clear();
+        written
+    }
+}
+
+impl<W: Write> RowSink for CsvWriter<W> {
+    fn begin(&mut self, outline: &ResultTable, _time_start: f64) -> io::Result<()> {
+        self.text.push_str("\"time\"");
+        for (name, variable) in outline.variables() {
+            self.text.push_str(",\"");
+            self.text.push_str(&name.replace('"', "\"\""));
+            self.text.push('"');
+            self.columns.push(variable.source);
+        }
+        self.text.push('\n');
+        Ok(())
+    }
+
+    fn row(&mut self, time: f64, series: &[f64]) -> io::Result<()> {
+        push_number(&mut self.text, time);
+        for source in &self.columns {
+            self.text.push(',');
+            let value = match *source {
+                Source::Constant(value) => value,
+                Source::Series { id, negated: false } => series[id.index()],
+                Source::Series { id, negated: true } => -series[id.index()],
+            };
+            push_number(&mut self.text, value);
+        }
+        self.text.push('\n');
+        if self.text.len() >= PIECE_BYTES {
+            self.write_text()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_text()?;
+        self.out.flush()
+    }
 }
 
 /// Numbers from here on, and below the inverse bound, are written with an exponent.
@@ -77,9 +120,16 @@ pub fn read_csv(bytes: &[u8]) -> Result<ResultTable, ReadError> {
         what: "the file is empty".into(),
     })?;
     let (separator, names) = split_header(header_line, header)?;
+    // All tools that write quoted names end every line.
+    let was_cut = header.trim_end().ends_with('"') && !text.ends_with('\n');
+    let last_line = if was_cut {
+        text.lines().count()
+    } else {
+        usize::MAX
+    };
 
     let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
-    for (line, row) in lines {
+    for (line, row) in lines.filter(|(line, _)| *line != last_line) {
         read_row(line, row, separator, &mut columns)?;
     }
     let mut columns = columns.into_iter();

@@ -75,10 +75,15 @@ pub struct Impulse {
 /// Writes one line per event.
 pub fn write_events(events: &[EventRecord], mut out: impl Write) -> io::Result<()> {
     for event in events {
-        serde_json::to_writer(&mut out, event)?;
-        out.write_all(b"\n")?;
+        write_event(event, &mut out)?;
     }
     out.flush()
+}
+
+/// Writes the line of an event.
+pub fn write_event(event: &EventRecord, mut out: impl Write) -> io::Result<()> {
+    serde_json::to_writer(&mut out, event)?;
+    out.write_all(b"\n")
 }
 
 /// Reads an event log back; blank lines are skipped.

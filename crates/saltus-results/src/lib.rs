@@ -1,6 +1,6 @@
 //! Results of a run: collected, written, read back, compared.
 //!
-//! Comes in: rows of slot values from the run loop ([`Recorder`]), or the bytes of a result file. Goes out: a
+//! Comes in: rows of slot values from the run loop ([`Recorder`], or [`Streamer`] to a [`RowSink`]), or the bytes of a result file. Goes out: a
 //! [`ResultTable`], its CSV and MAT v4 forms, the event log (JSON lines), the statistics (JSON) and the
 //! [`Comparison`] with a reference.
 //!
@@ -16,18 +16,22 @@ mod mat4;
 mod recorder;
 mod signals;
 mod stats;
+mod stream;
 mod table;
 
 pub use compare::{
     Comparison, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare, compare_all,
 };
-pub use csv::{read_csv, write_csv};
-pub use event::{Cause, Change, EventKind, EventRecord, Impulse, read_events, write_events};
+pub use csv::{CsvWriter, read_csv, write_csv};
+pub use event::{
+    Cause, Change, EventKind, EventRecord, Impulse, read_events, write_event, write_events,
+};
 pub use glob::Glob;
-pub use mat4::{read_mat, write_mat};
-pub use recorder::{Recorder, Selection};
+pub use mat4::{MatWriter, read_mat, write_mat};
+pub use recorder::{Recorder, Selection, Streamer};
 pub use signals::parse_comparison_signals;
 pub use stats::{Blocks, EventCounts, Functions, MethodSteps, Seconds, Statistics};
+pub use stream::RowSink;
 pub use table::{
     ReadError, ResultTable, SeriesId, Side, Signal, Source, TableError, Variable, read_result,
 };

@@ -18,74 +18,222 @@
 //! A negative row number in `dataInfo` means the negated row: an alias with sign. The reader also takes `binNormal`
 //! (not transposed), big-endian files and single precision.
 
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 
 use saltus_model::{ValueType, VariableKind};
 
-use crate::{ReadError, ResultTable, SeriesId, Source, Variable};
+use crate::stream::{PIECE_BYTES, write_all};
+use crate::{ReadError, ResultTable, RowSink, SeriesId, Source, Variable};
 
 const TYPE_F64: i32 = 0;
 const TYPE_I32: i32 = 20;
 const TYPE_TEXT: i32 = 51;
 
+/// The matrix of the rows.
+const ROWS: &str = "data_2";
+
 const CLASS_ROWS: [&str; 4] = ["Atrajectory", "1.1", "", "binTrans"];
 
 /// Writes the whole table.
-pub fn write_mat(table: &ResultTable, mut out: impl Write) -> io::Result<()> {
-    let (t_first, t_last) = match (table.time().first(), table.time().last()) {
-        (Some(&first), Some(&last)) => (first, last),
-        _ => (0.0, 0.0),
-    };
-    let mut names = vec!["time".to_owned()];
-    let mut descriptions = vec!["Time in [s]".to_owned()];
-    let mut info: Vec<i32> = vec![0, 1, 0, -1];
-    let mut constants = vec![t_first];
-    for (name, variable) in table.variables() {
-        names.push(name.to_owned());
-        descriptions.push(description_with_unit(variable));
-        match variable.source {
-            Source::Constant(value) => {
-                constants.push(value);
-                info.extend([1, matrix_row(constants.len())?, 0, 0]);
+pub fn write_mat(table: &ResultTable, out: impl Write) -> io::Result<()> {
+    let time_end = table.time().last().copied();
+    let head = Head::new(
+        table,
+        table.time().first().copied(),
+        time_end,
+        table.n_rows(),
+    )?;
+    let mut rows = WholeFile { out, head };
+    write_all(table, &mut rows)
+}
+
+/// All up to the rows, and where the numbers are that change with them.
+struct Head {
+    bytes: Vec<u8>,
+    /// Position of the number of rows, and of the time of the last.
+    count_at: u64,
+    time_end_at: u64,
+    /// Bytes of a row.
+    row_len: u64,
+}
+
+impl Head {
+    fn new(
+        table: &ResultTable,
+        time_start: Option<f64>,
+        time_end: Option<f64>,
+        n_rows: usize,
+    ) -> io::Result<Head> {
+        let time_start = time_start.unwrap_or(0.0);
+        let time_end = time_end.unwrap_or(time_start);
+        let mut names = vec!["time".to_owned()];
+        let mut descriptions = vec!["Time in [s]".to_owned()];
+        let mut info: Vec<i32> = vec![0, 1, 0, -1];
+        let mut constants = vec![time_start];
+        for (name, variable) in table.variables() {
+            names.push(name.to_owned());
+            descriptions.push(description_with_unit(variable));
+            match variable.source {
+                Source::Constant(value) => {
+                    constants.push(value);
+                    info.extend([1, matrix_row(constants.len())?, 0, 0]);
+                }
+                Source::Series { id, negated } => {
+                    let row = matrix_row(id.index() + 2)?; // row 1 is time
+                    info.extend([2, if negated { -row } else { row }, 0, -1]);
+                }
             }
-            Source::Series { id, negated } => {
-                let row = matrix_row(id.index() + 2)?; // row 1 is time
-                info.extend([2, if negated { -row } else { row }, 0, -1]);
+        }
+
+        let mut out = Vec::new();
+        write_class(&mut out)?;
+        write_text_columns(&mut out, "name", &names)?;
+        write_text_columns(&mut out, "description", &descriptions)?;
+        write_header(&mut out, TYPE_I32, 4, names.len(), "dataInfo")?;
+        for value in &info {
+            out.extend(value.to_le_bytes());
+        }
+        write_header(&mut out, TYPE_F64, constants.len(), 2, "data_1")?;
+        let mut time_end_at = 0;
+        for column_time in [time_start, time_end] {
+            time_end_at = out.len() as u64;
+            out.extend(column_time.to_le_bytes());
+            for value in &constants[1..] {
+                out.extend(value.to_le_bytes());
             }
+        }
+        let count_at = (out.len() + COLUMNS_AT) as u64;
+        write_header(&mut out, TYPE_F64, table.n_series() + 1, n_rows, ROWS)?;
+        Ok(Head {
+            bytes: out,
+            count_at,
+            time_end_at,
+            row_len: 8 * (table.n_series() as u64 + 1),
+        })
+    }
+}
+
+/// Where the number of columns is in a matrix header.
+const COLUMNS_AT: usize = 8;
+
+fn push_row(bytes: &mut Vec<u8>, time: f64, series: &[f64]) {
+    bytes.extend(time.to_le_bytes());
+    for value in series {
+        bytes.extend(value.to_le_bytes());
+    }
+}
+
+/// The rows of a table whose number is known: no place is written twice.
+struct WholeFile<W: Write> {
+    out: W,
+    /// Head, and rows that are still to be written.
+    head: Head,
+}
+
+impl<W: Write> RowSink for WholeFile<W> {
+    fn begin(&mut self, _outline: &ResultTable, _time_start: f64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, time: f64, series: &[f64]) -> io::Result<()> {
+        push_row(&mut self.head.bytes, time, series);
+        if self.head.bytes.len() >= PIECE_BYTES {
+            self.out.write_all(&self.head.bytes)?;
+            self.head.bytes.clear();
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.head.bytes)?;
+        self.head.bytes.clear();
+        self.out.flush()
+    }
+}
+
+/// Writes rows as they come. The number of rows stands in front of them and is corrected after each piece, never before: the
+/// file never promises more than it holds. What a write that was cut off leaves behind the last row is not read.
+pub struct MatWriter<W: Write + Seek> {
+    out: W,
+    head: Option<Head>,
+    /// Rows that are still to be written.
+    piece: Vec<u8>,
+    /// Rows handed over and counted in the file.
+    n_rows: u64,
+    /// Times of the last row in the file and of the last that came.
+    time_end: f64,
+}
+
+impl<W: Write + Seek> MatWriter<W> {
+    /// `out` must be empty and is written from its beginning.
+    pub fn new(out: W) -> MatWriter<W> {
+        MatWriter {
+            out,
+            head: None,
+            piece: Vec::new(),
+            n_rows: 0,
+            time_end: f64::NAN,
         }
     }
 
-    write_class(&mut out)?;
-    write_text_columns(&mut out, "name", &names)?;
-    write_text_columns(&mut out, "description", &descriptions)?;
-    write_header(&mut out, TYPE_I32, 4, names.len(), "dataInfo")?;
-    for value in &info {
-        out.write_all(&value.to_le_bytes())?;
-    }
-    write_header(&mut out, TYPE_F64, constants.len(), 2, "data_1")?;
-    for column_time in [t_first, t_last] {
-        out.write_all(&column_time.to_le_bytes())?;
-        for value in &constants[1..] {
-            out.write_all(&value.to_le_bytes())?;
+    /// Writes the rows that wait, then their number.
+    fn write_piece(&mut self) -> io::Result<()> {
+        let Some(head) = &self.head else {
+            return Ok(());
+        };
+        if self.piece.is_empty() {
+            return Ok(());
         }
-    }
-    write_header(
-        &mut out,
-        TYPE_F64,
-        table.n_series() + 1,
-        table.n_rows(),
-        "data_2",
-    )?;
-    let series: Vec<&[f64]> = (0..table.n_series())
-        .map(|i| table.series(SeriesId(i as u32)))
-        .collect();
-    for (row, time) in table.time().iter().enumerate() {
-        out.write_all(&time.to_le_bytes())?;
-        for values in &series {
-            out.write_all(&values[row].to_le_bytes())?;
+        let written = self.out.write_all(&self.piece);
+        let n_new = match &written {
+            Ok(()) => self.piece.len() as u64 / head.row_len,
+            // No room is left: count the rows that are there.
+            Err(_) => {
+                let begin = head.bytes.len() as u64;
+                let end = self.out.seek(SeekFrom::End(0))?;
+                (end.saturating_sub(begin) / head.row_len).saturating_sub(self.n_rows)
+            }
+        };
+        if n_new > 0 {
+            let at = (n_new as usize - 1) * head.row_len as usize;
+            self.time_end = f64::from_le_bytes(
+                (self.piece[at..at + 8].try_into()).expect("a row begins with eight bytes of time"),
+            );
         }
+        self.piece.clear();
+        self.n_rows += n_new;
+        let count = i32::try_from(self.n_rows)
+            .map_err(|_| io::Error::other("too many rows for the MAT v4 format"))?;
+        self.out.seek(SeekFrom::Start(head.count_at))?;
+        self.out.write_all(&count.to_le_bytes())?;
+        self.out.seek(SeekFrom::Start(head.time_end_at))?;
+        self.out.write_all(&self.time_end.to_le_bytes())?;
+        let end = head.bytes.len() as u64 + self.n_rows * head.row_len;
+        self.out.seek(SeekFrom::Start(end))?;
+        written
     }
-    out.flush()
+}
+
+impl<W: Write + Seek> RowSink for MatWriter<W> {
+    fn begin(&mut self, outline: &ResultTable, time_start: f64) -> io::Result<()> {
+        let head = Head::new(outline, Some(time_start), None, 0)?;
+        self.out.write_all(&head.bytes)?;
+        self.head = Some(head);
+        Ok(())
+    }
+
+    fn row(&mut self, time: f64, series: &[f64]) -> io::Result<()> {
+        push_row(&mut self.piece, time, series);
+        if self.piece.len() >= PIECE_BYTES {
+            self.write_piece()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_piece()?;
+        self.out.flush()
+    }
 }
 
 fn matrix_row(row: usize) -> io::Result<i32> {
@@ -163,7 +311,11 @@ pub fn read_mat(bytes: &[u8]) -> Result<ResultTable, ReadError> {
     let mut file = MatFile::default();
     let mut rest = bytes;
     while !rest.is_empty() {
-        let (matrix, after) = read_matrix(rest)?;
+        let (matrix, after) = match read_matrix(rest) {
+            // The rows come last; behind them may be what a write that was cut off has left.
+            Err(_) if file.find(ROWS).is_ok() => break,
+            read => read?,
+        };
         file.matrices.push(matrix);
         rest = after;
     }
@@ -172,7 +324,7 @@ pub fn read_mat(bytes: &[u8]) -> Result<ResultTable, ReadError> {
     let descriptions = file.texts("description", transposed)?;
     let info = file.by_variable("dataInfo", transposed)?;
     let data_1 = file.by_variable("data_1", !transposed)?;
-    let data_2 = file.by_variable("data_2", !transposed)?;
+    let data_2 = file.by_variable(ROWS, !transposed)?;
     if info.n != names.len() || descriptions.len() != names.len() || info.len < 2 {
         return Err(ReadError::format(
             "`name`, `description` and `dataInfo` disagree about the number of variables",

@@ -1,12 +1,16 @@
-//! Collects rows during a run.
+//! Takes rows during a run.
 //!
 //! Comes in: the value array of the run, once per output point and once per side of every event. Goes out: a
-//! [`ResultTable`]. Variables that share a slot share a trajectory.
+//! [`ResultTable`] that is kept in memory ([`Recorder`]), or rows to a file as they come ([`Streamer`]). Variables that
+//! share a slot share a trajectory.
+
+use std::io;
 
 use rustc_hash::FxHashMap;
 use saltus_model::{ModelInfo, Slot, SlotRole, ValueType};
 
-use crate::{Glob, ResultTable, SeriesId, Source, Variable};
+use crate::table::without_index_spaces;
+use crate::{Glob, ResultTable, RowSink, SeriesId, Source, Variable};
 
 /// Which variables a result holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,6 +19,8 @@ pub enum Selection {
     Visible,
     /// Those that match a pattern, hidden ones too.
     Matching(Vec<Glob>),
+    /// Those of these names; spaces after commas do not count.
+    Named(Vec<String>),
 }
 
 impl Selection {
@@ -31,6 +37,8 @@ impl Selection {
         match self {
             Selection::Visible => !hidden,
             Selection::Matching(globs) => globs.iter().any(|glob| glob.matches(name)),
+            Selection::Named(names) => (names.iter())
+                .any(|n| n == name || without_index_spaces(n) == without_index_spaces(name)),
         }
     }
 }
@@ -49,21 +57,17 @@ enum Origin {
     },
 }
 
-/// Rows of a run in the making.
+/// What a row holds: which slots are trajectories, and what the variables are to them.
 #[derive(Clone, Debug)]
-pub struct Recorder {
+struct Plan {
     /// Slot of each trajectory.
     slots: Vec<Slot>,
     variables: Vec<(String, Variable, Origin)>,
-    time: Vec<f64>,
-    columns: Vec<Vec<f64>>,
-    /// Values of the first row, for the constants.
-    first: Vec<f64>,
 }
 
-impl Recorder {
-    /// Prepares columns for the selected variables. Strings have no numeric column and are left out.
-    pub fn new(info: &ModelInfo, selection: &Selection) -> Recorder {
+impl Plan {
+    /// Strings have no numeric column and are left out.
+    fn new(info: &ModelInfo, selection: &Selection) -> Plan {
         let mut slots = Vec::new();
         let mut series_of_slot: FxHashMap<Slot, usize> = FxHashMap::default();
         let mut variables = Vec::new();
@@ -96,14 +100,60 @@ impl Recorder {
                 display_unit: v.display_unit.clone(),
                 ty: v.ty,
                 kind: v.kind,
-                source: Source::Constant(f64::NAN), // replaced by `finish`
+                source: Source::Constant(f64::NAN), // replaced by `fill`
             };
             variables.push((v.name.clone(), variable, origin));
         }
+        Plan { slots, variables }
+    }
+
+    /// Adds trajectories and variables to a table that has times only. `first` are the values of the first row, from which
+    /// parameters are taken; without a row nothing is known of them, and they are left out. Two variables of one name would
+    /// be a bug of the model's provider; the first stays.
+    fn fill(self, mut table: ResultTable, columns: Vec<Vec<f64>>, first: &[f64]) -> ResultTable {
+        let ids: Vec<SeriesId> = columns
+            .into_iter()
+            .map(|column| {
+                table
+                    .push_series(column)
+                    .expect("every row filled every column")
+            })
+            .collect();
+        for (name, mut variable, origin) in self.variables {
+            variable.source = match origin {
+                Origin::Constant { slot, negated } => match first.get(slot.index()) {
+                    Some(&value) => Source::Constant(if negated { -value } else { value }),
+                    None => continue,
+                },
+                Origin::Trajectory { series, negated } => Source::Series {
+                    id: ids[series],
+                    negated,
+                },
+            };
+            let duplicate = table.push_variable(name, variable).is_err();
+            debug_assert!(!duplicate, "the model names two variables alike");
+        }
+        table
+    }
+}
+
+/// Rows of a run in the making, kept in memory.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    plan: Plan,
+    time: Vec<f64>,
+    columns: Vec<Vec<f64>>,
+    /// Values of the first row, for the constants.
+    first: Vec<f64>,
+}
+
+impl Recorder {
+    /// Prepares columns for the selected variables.
+    pub fn new(info: &ModelInfo, selection: &Selection) -> Recorder {
+        let plan = Plan::new(info, selection);
         Recorder {
-            columns: vec![Vec::new(); slots.len()],
-            slots,
-            variables,
+            columns: vec![Vec::new(); plan.slots.len()],
+            plan,
             time: Vec::new(),
             first: Vec::new(),
         }
@@ -116,7 +166,7 @@ impl Recorder {
             self.first = values.to_vec();
         }
         self.time.push(values[Slot::TIME.index()]);
-        for (column, slot) in self.columns.iter_mut().zip(&self.slots) {
+        for (column, slot) in self.columns.iter_mut().zip(&self.plan.slots) {
             column.push(values[slot.index()]);
         }
     }
@@ -125,33 +175,60 @@ impl Recorder {
         self.time.len()
     }
 
-    /// The table of what was recorded. Two variables of one name would be a bug of the model's provider; the first
-    /// stays.
+    /// The table of what was recorded.
     pub fn finish(self) -> ResultTable {
-        let mut table = ResultTable::new(self.time);
-        let ids: Vec<SeriesId> = self
-            .columns
-            .into_iter()
-            .map(|column| {
-                table
-                    .push_series(column)
-                    .expect("every row filled every column")
-            })
-            .collect();
-        for (name, mut variable, origin) in self.variables {
-            variable.source = match origin {
-                Origin::Constant { slot, negated } => match self.first.get(slot.index()) {
-                    Some(&value) => Source::Constant(if negated { -value } else { value }),
-                    None => continue, // no row was recorded, so nothing is known
-                },
-                Origin::Trajectory { series, negated } => Source::Series {
-                    id: ids[series],
-                    negated,
-                },
-            };
-            let duplicate = table.push_variable(name, variable).is_err();
-            debug_assert!(!duplicate, "the model names two variables alike");
+        let table = ResultTable::new(self.time);
+        self.plan.fill(table, self.columns, &self.first)
+    }
+}
+
+/// Rows of a run in the making, each handed on and not kept.
+pub struct Streamer<'s> {
+    /// `None` once the head was written.
+    plan: Option<Plan>,
+    slots: Vec<Slot>,
+    sink: &'s mut dyn RowSink,
+    row: Vec<f64>,
+}
+
+impl<'s> Streamer<'s> {
+    pub fn new(info: &ModelInfo, selection: &Selection, sink: &'s mut dyn RowSink) -> Streamer<'s> {
+        let plan = Plan::new(info, selection);
+        Streamer {
+            slots: plan.slots.clone(),
+            plan: Some(plan),
+            sink,
+            row: Vec::new(),
         }
-        table
+    }
+
+    /// Hands a row on; `values` as for [`Recorder::record`].
+    pub fn record(&mut self, values: &[f64]) -> io::Result<()> {
+        let time = values[Slot::TIME.index()];
+        self.begin(time, values)?;
+        self.row.clear();
+        let series = self.slots.iter().map(|slot| values[slot.index()]);
+        self.row.extend(series);
+        self.sink.row(time, &self.row)
+    }
+
+    fn begin(&mut self, time: f64, first: &[f64]) -> io::Result<()> {
+        let Some(plan) = self.plan.take() else {
+            return Ok(());
+        };
+        let columns = vec![Vec::new(); plan.slots.len()];
+        let outline = plan.fill(ResultTable::default(), columns, first);
+        self.sink.begin(&outline, time)
+    }
+
+    /// What was recorded can be read from now on.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+
+    /// Ends the result; one without rows has names all the same. `time` is where the run began.
+    pub fn finish(mut self, time: f64) -> io::Result<()> {
+        self.begin(time, &[])?;
+        self.sink.flush()
     }
 }

@@ -197,6 +197,10 @@ impl ResultTable {
         &self.series[id.index()]
     }
 
+    pub(crate) fn all_series(&self) -> impl Iterator<Item = &[f64]> {
+        self.series.iter().map(Vec::as_slice)
+    }
+
     /// The variables in the order of the model, without time.
     pub fn variables(&self) -> impl ExactSizeIterator<Item = (&str, &Variable)> {
         self.variables
@@ -259,7 +263,7 @@ impl ResultTable {
     }
 }
 
-fn without_index_spaces(name: &str) -> String {
+pub(crate) fn without_index_spaces(name: &str) -> String {
     name.replace(", ", ",")
 }
 

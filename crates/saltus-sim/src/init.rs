@@ -1,16 +1,16 @@
 //! Initial values: bind, solve the initial system, by homotopy where the model has it.
 //!
-//! Comes in: an instance and overrides. Goes out: values that fulfil the initial system, with `initial()` already false, ready
+//! Comes in: an instance and overrides, or the values of another run that is to go on. Goes out: values that fulfil the initial system, with `initial()` already false, ready
 //! for the event iteration at the start time. Homotopy: λ goes from 0 (the simplified model) to 1 (the actual one) with a
 //! step that adapts. A model with `homotopy` is always solved so: of several solutions of the actual equations (a bistable circuit) its author
 //! means the one that the simplified model leads to. Where the path has no beginning or ends early, the actual equations are solved directly, and
 //! the log says so.
 
 use crate::error::{Phase, SimError};
-use crate::options::Options;
+use crate::options::{Options, StartPoint};
 use crate::point::Mode;
 use crate::record::{NoteRecord, Recorder};
-use saltus_model::{Instance, ScheduleKind, Slot, Values};
+use saltus_model::{Instance, ScheduleKind, Slot, SlotRole, Values};
 use saltus_solve::{Accuracy, Guess, SolveError, Tolerances};
 
 /// First and largest step of λ.
@@ -46,6 +46,17 @@ pub(crate) fn initialise<I: Instance>(
         Some(mode) if mode.number == instance.mode(&values) => mode,
         _ => Mode::enter(instance, &values, tolerances),
     };
+    if let StartPoint::Values(known) = &options.start {
+        set_flag(&mut values, instance.info().initial, 0.0);
+        go_on(instance, &mut mode, &mut values, known).map_err(|error| SimError::Evaluation {
+            time: options.start_time,
+            phase: Phase::Initial,
+            error,
+        })?;
+        mode.driver.forget_factors();
+        mode.driver.accept(instance.system(&values), &values);
+        return Ok((mode, values));
+    }
     let led = match instance.info().homotopy {
         None => false,
         Some(lambda) => {
@@ -71,6 +82,45 @@ pub(crate) fn initialise<I: Instance>(
     mode.driver.forget_factors();
     mode.driver.accept(instance.system(&values), &values);
     Ok((mode, values))
+}
+
+/// Values of another run. What it does not tell of the discrete part (relations, conditions of when-clauses) is what the event system
+/// makes of the rest: nothing has just become true.
+fn go_on<I: Instance>(
+    instance: &mut I,
+    mode: &mut Mode,
+    values: &mut Values,
+    known: &[(Slot, f64)],
+) -> Result<(), SolveError> {
+    for &(slot, value) in known {
+        set_flag(values, Some(slot), value);
+    }
+    instance.restore_states(values);
+    let mut trial = values.clone();
+    let schedule = ScheduleKind::Event;
+    (mode.driver).run(
+        instance.system(&trial),
+        schedule,
+        &mut trial,
+        Accuracy::Tight,
+        Guess::Current,
+    )?;
+    for (i, slot) in instance.info().slots.iter().enumerate() {
+        let derived = matches!(
+            slot.role,
+            SlotRole::Relation | SlotRole::Auxiliary | SlotRole::Algebraic | SlotRole::Derivative
+        );
+        if derived {
+            values.v[i] = trial.v[i];
+            values.pre[i] = trial.v[i];
+        }
+    }
+    // Relations that are variables of the result were told.
+    for &(slot, value) in known {
+        set_flag(values, Some(slot), value);
+    }
+    values.actions = Default::default();
+    Ok(())
 }
 
 /// Sets a slot on both sides, so that it is no change of its own.

@@ -60,7 +60,7 @@ mod watch;
 mod work;
 
 pub use error::{Oscillation, Phase, RunFailure, SimError};
-pub use options::{Clock, Environment, OptionError, Options, OutputGrid};
+pub use options::{Clock, Environment, OptionError, Options, OutputGrid, StartPoint};
 pub use record::{
     Cause, ChangedValue, CreepRecord, EventKind, EventRecord, NoteRecord, Recorder, RowKind,
     RunStatistics, RunSummary, Silent, StepRecord,

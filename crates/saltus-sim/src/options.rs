@@ -30,6 +30,17 @@ pub struct Options {
     pub events: bool,
     /// Values of parameters and start values.
     pub overrides: Vec<(Slot, f64)>,
+    pub start: StartPoint,
+}
+
+/// Where a run begins.
+#[derive(Clone, PartialEq, Debug)]
+pub enum StartPoint {
+    /// At a solution of the initial system.
+    InitialSystem,
+    /// Where another run has been: right limits of states, discrete variables and whatever else is known there. The initial system is
+    /// not solved, `initial()` is false, events of the start time have been.
+    Values(Vec<(Slot, f64)>),
 }
 
 impl Default for Options {
@@ -54,6 +65,7 @@ impl From<Experiment> for Options {
             wall_seconds_max: None,
             events: true,
             overrides: Vec::new(),
+            start: StartPoint::InitialSystem,
         }
     }
 }

@@ -14,6 +14,11 @@ pub trait Recorder {
         true
     }
 
+    /// True: nothing more can be taken, and the run ends as if it was cancelled.
+    fn is_closed(&self) -> bool {
+        false
+    }
+
     /// Warnings and printed text of the model.
     fn message(&mut self, _time: f64, _site: Site, _text: &str) {}
 

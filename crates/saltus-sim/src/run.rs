@@ -13,7 +13,7 @@ use crate::error::{Phase, RunFailure, SimError};
 use crate::event_step::{TimeFlags, event_step};
 use crate::guard::{Inside, beyond};
 use crate::init::{initialise, set_flag};
-use crate::options::{Environment, OptionError, Options};
+use crate::options::{Environment, OptionError, Options, StartPoint};
 use crate::point::{Mode, ModelProblem, Relations, StepCrossings, evaluate_all, gather, scatter};
 use crate::record::{
     Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
@@ -257,7 +257,12 @@ impl<I: Instance> Run<'_, I> {
         self.reselect_states()?;
         self.work.before.copy_from_slice(&self.values.v);
         self.work.step.clear();
-        self.event_step(TimeFlags::Due)?;
+        let flags = match self.options.start {
+            StartPoint::InitialSystem => TimeFlags::Due,
+            // Events of this instant have been in the run that goes on.
+            StartPoint::Values(_) => TimeFlags::Spent,
+        };
+        self.event_step(flags)?;
         self.right_limits()?;
         self.row(RowKind::Initial);
         self.record_event(t, EventKind::Initial, false);
@@ -435,11 +440,8 @@ impl<I: Instance> Run<'_, I> {
     /// Cancel flag and wall clock; the clock is asked at every 16th call.
     fn check_outside(&mut self) -> Result<(), SimError> {
         let time = self.cursor;
-        if self
-            .environment
-            .cancel
-            .is_some_and(|flag| flag.load(Ordering::Relaxed))
-        {
+        let cancelled = (self.environment.cancel).is_some_and(|f| f.load(Ordering::Relaxed));
+        if cancelled || self.recorder.is_closed() {
             return Err(SimError::Cancelled { time });
         }
         self.wall_checks = self.wall_checks.wrapping_add(1);

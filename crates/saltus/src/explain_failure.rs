@@ -89,7 +89,7 @@ pub(crate) fn failure_diagnostic(subject: Subject<'_>, error: &SimError) -> Diag
         )
         .help("an interval of `sample` or of a clock is zero or negative, or too small for this time"),
         SimError::WallClock { time, seconds } => {
-            Diagnostic::placeless("wall-clock", format!("the limit of {seconds} s was reached at time {time}")).help("raise `--max-wall`, or stop earlier")
+            Diagnostic::placeless("wall-clock", format!("the wall-clock limit was reached at time {time}, {seconds:.1} s after the run began")).help("raise `--max-wall`, or stop earlier")
         }
         SimError::Cancelled { time } => Diagnostic::placeless("cancelled", format!("the run was interrupted at time {time}")),
     }

@@ -23,11 +23,14 @@ mod disk;
 mod error;
 mod explain_failure;
 pub mod ode;
+mod output;
 mod run;
+mod start_from;
 mod structure_view;
 mod workspace;
 
 pub use error::{Diagnostics, Error};
+pub use output::{Progress, ProgressObserver};
 pub use run::{Experiment, Run};
 pub use structure_view::{
     BlockView, CrossingView, EquationView, JacobianView, PatternView, StateSetView, StateView,

@@ -1,19 +1,22 @@
 //! Experiments and runs.
 
 use crate::error::{Diagnostics, Error};
+use crate::output::{Output, ProgressObserver};
+use crate::start_from::{GoOn, go_on, names};
 use crate::workspace::{Compiled, StageTimes};
 use rustc_hash::FxHashSet;
 use saltus_codegen::CompiledModel;
-use saltus_model::{Model, ModelInfo, Slot, Values, VariableKind};
+use saltus_model::{Model, ModelInfo, Slot, Values, VariableInfo, VariableKind};
 use saltus_results::{
-    Blocks, EventCounts, EventRecord, Functions, MethodSteps, ResultTable, Seconds, Selection,
-    Statistics,
+    Blocks, EventCounts, EventRecord, Functions, MethodSteps, Recorder, ResultTable, RowSink,
+    Seconds, Selection, Statistics,
 };
 use saltus_sim::{
     CreepRecord, Environment, LocationMethod, NoteRecord, Options, OutputGrid, RowKind,
-    RunStatistics, RunSummary, SolverName, StepRecord,
+    RunStatistics, RunSummary, SolverName, StartPoint, StepRecord,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -34,20 +37,35 @@ pub struct Experiment<'m, M: Model = CompiledModel> {
     blocks: Option<Blocks>,
     functions: Functions,
     structural: &'m [(String, &'static str)],
+    /// Parameters that the initial system computes.
+    computed: &'m [String],
+    /// The model keeps a past, which no result holds.
+    keeps_past: bool,
     options: Options,
     sets: Vec<(String, f64)>,
     selection: Selection,
     cancel: Option<&'m AtomicBool>,
     record_steps: bool,
+    rows_to: Option<&'m mut dyn RowSink>,
+    /// What is kept in memory beside rows that go to a file.
+    kept: Selection,
+    events_to: Option<&'m mut dyn Write>,
+    keep_events: bool,
+    observer: Option<ProgressObserver<'m>>,
+    /// What is not known where the run goes on.
+    start_notes: Vec<Diagnostic>,
 }
 
 /// A finished run, or what there is of one that failed.
 pub struct Run {
+    /// The rows, as far as they were kept.
     pub table: ResultTable,
+    /// The events, if they were kept.
     pub event_log: Vec<EventRecord>,
     pub statistics: Statistics,
     /// Warnings of the model and notes on how the result came about.
     pub warnings: Diagnostics,
+    pub time_start: f64,
     /// Time up to which the result is complete.
     pub time_reached: f64,
     /// The message of `terminate`, if the model ended the run.
@@ -97,6 +115,8 @@ impl<'m> Experiment<'m> {
             blocks: Some(compiled.blocks),
             functions: compiled.functions(),
             structural: &compiled.structural,
+            computed: &compiled.computed,
+            keeps_past: compiled.model.keeps_past(),
             ..Experiment::of(&compiled.model)
         }
     }
@@ -112,11 +132,19 @@ impl<'m, M: Model> Experiment<'m, M> {
             blocks: None,
             functions: Functions::default(),
             structural: &[],
+            computed: &[],
+            keeps_past: false,
             options: Options::from(model.info().experiment),
             sets: Vec::new(),
             selection: Selection::Visible,
             cancel: None,
             record_steps: false,
+            rows_to: None,
+            kept: Selection::Named(Vec::new()),
+            events_to: None,
+            keep_events: true,
+            observer: None,
+            start_notes: Vec::new(),
         }
     }
 
@@ -207,6 +235,63 @@ impl<'m, M: Model> Experiment<'m, M> {
         self
     }
 
+    /// Rows go there as they are computed and are not kept in memory, so that the length of a run costs none.
+    pub fn write_rows_to(mut self, sink: &'m mut dyn RowSink) -> Self {
+        self.rows_to = Some(sink);
+        self
+    }
+
+    /// Variables that are kept in [`Run::table`] although rows go to a file.
+    pub fn keep(mut self, names: Vec<String>) -> Self {
+        self.kept = Selection::Named(names);
+        self
+    }
+
+    /// Events go there as they happen, one JSON object per line.
+    pub fn write_events_to(mut self, out: &'m mut dyn Write) -> Self {
+        self.events_to = Some(out);
+        self
+    }
+
+    /// False: [`Run::event_log`] stays empty.
+    pub fn keep_events(mut self, on: bool) -> Self {
+        self.keep_events = on;
+        self
+    }
+
+    /// Called about ten times a second while the model runs.
+    pub fn on_progress(mut self, observer: ProgressObserver<'m>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Begins where an earlier run has been, at its end or at a time inside it. The initial system is not solved; parameters are those of
+    /// the model. The start time is that of the point; [`Experiment::start_time`] after this gives it another name.
+    pub fn start_from(mut self, table: &ResultTable, time: Option<f64>) -> Result<Self, Error> {
+        let GoOn {
+            time,
+            values,
+            unknown,
+        } = go_on(self.model.info(), self.computed, table, time)?;
+        self.options.start_time = time;
+        self.options.start = StartPoint::Values(values);
+        let mut warn = |text: String| {
+            let mut d = Diagnostic::placeless("start-incomplete", text);
+            d.severity = saltus_syntax::Severity::Warning;
+            self.start_notes.push(d);
+        };
+        if !unknown.is_empty() {
+            warn(format!(
+                "the result does not hold {}: the start values of the model are taken",
+                names(&unknown, "discrete variable")
+            ));
+        }
+        if self.keeps_past {
+            warn("the past of delays is in no result: they begin anew".to_owned());
+        }
+        Ok(self)
+    }
+
     /// Runs the model.
     pub fn simulate(mut self) -> Result<Run, Error> {
         let info = self.model.info();
@@ -234,11 +319,26 @@ impl<'m, M: Model> Experiment<'m, M> {
             sources: &sources,
         };
         let mut instance = self.model.instantiate();
+        let span = (self.options.start_time, self.options.stop_time);
+        // All is kept that goes nowhere else.
+        let kept = match (&self.rows_to, &self.kept) {
+            (None, _) => Some(&self.selection),
+            (Some(_), Selection::Named(names)) if names.is_empty() => None,
+            (Some(_), kept) => Some(kept),
+        };
         let mut collector = Collector {
             info,
-            recorder: saltus_results::Recorder::new(info, &self.selection),
-            events: Vec::new(),
-            messages: Vec::new(),
+            recorder: kept.map(|selection| Recorder::new(info, selection)),
+            output: Output::new(
+                info,
+                &self.selection,
+                self.rows_to.take(),
+                self.events_to.take(),
+                self.observer,
+                span,
+            ),
+            events: self.keep_events.then(Vec::new),
+            messages: std::mem::take(&mut self.start_notes),
             steps: self.record_steps.then(Vec::new),
             creeping: Vec::new(),
             initialised: false,
@@ -246,39 +346,28 @@ impl<'m, M: Model> Experiment<'m, M> {
         };
         let result =
             saltus_sim::simulate(&mut instance, &self.options, &environment, &mut collector);
-        match result {
-            Ok(summary) => Ok(self.finish(collector, summary)),
-            Err(failure) => {
-                let diagnostic =
-                    crate::explain_failure::failure_diagnostic(subject, &failure.error);
-                let run = self.finish(collector, failure.summary);
-                let list = vec![diagnostic];
-                Err(Error::Run(
-                    Diagnostics {
-                        list,
-                        sources: self.sources.clone(),
-                    },
-                    Box::new(run),
-                ))
-            }
-        }
+        let (summary, error) = match result {
+            Ok(summary) => (summary, None),
+            Err(failure) => (failure.summary, Some(failure.error)),
+        };
+        let (run, not_written) = self.finish(collector, summary);
+        let diagnostic = match (not_written, error) {
+            (None, None) => return Ok(run),
+            (Some(why), _) => not_written_diagnostic(&why, run.time_reached),
+            (None, Some(error)) => crate::explain_failure::failure_diagnostic(subject, &error),
+        };
+        Err(Error::Run(
+            Diagnostics {
+                list: vec![diagnostic],
+                sources: self.sources.clone(),
+            },
+            Box::new(run),
+        ))
     }
 
     /// The slot that `name` sets.
     fn settable(&self, info: &ModelInfo, name: &str) -> Result<Slot, Error> {
-        let Some(variable) = info.variables.iter().find(|v| v.name == name) else {
-            let similar = saltus_syntax::Name::new(name);
-            let candidates: Vec<saltus_syntax::Name> = info
-                .variables
-                .iter()
-                .map(|v| saltus_syntax::Name::new(&v.name))
-                .collect();
-            let hint = saltus_flatten::lookup::suggest(similar, &candidates);
-            let hint = hint.map_or(String::new(), |s| format!("; did you mean `{s}`?"));
-            return Err(Error::Usage(format!(
-                "the model has no variable `{name}`{hint}"
-            )));
-        };
+        let variable = find_variable(info, name)?;
         if let Some((_, why)) = self.structural.iter().find(|(n, _)| n == name) {
             return Err(Error::Usage(format!(
                 "`{name}` cannot be set for a compiled model: {why}; set it before compiling"
@@ -297,9 +386,15 @@ impl<'m, M: Model> Experiment<'m, M> {
         Ok(variable.slot)
     }
 
-    fn finish(&self, collector: Collector<'_>, summary: RunSummary) -> Run {
+    /// The run, and why its files are not complete if they are not.
+    fn finish(
+        &self,
+        collector: Collector<'_, '_>,
+        summary: RunSummary,
+    ) -> (Run, Option<std::io::Error>) {
         let Collector {
             recorder,
+            output,
             events,
             mut messages,
             initialised,
@@ -309,20 +404,22 @@ impl<'m, M: Model> Experiment<'m, M> {
         } = collector;
         let statistics = self.statistics(&summary.statistics);
         messages.extend(creeping_message(&creeping, &statistics));
-        Run {
-            table: recorder.finish(),
-            event_log: events,
+        let run = Run {
+            table: recorder.map_or_else(ResultTable::default, Recorder::finish),
+            event_log: events.unwrap_or_default(),
             statistics,
             warnings: Diagnostics {
                 list: messages,
                 sources: self.sources.clone(),
             },
+            time_start: self.options.start_time,
             time_reached: summary.time_reached,
             terminated: summary.terminated.map(|(_, text)| text),
             initialised,
             steps: steps.unwrap_or_default(),
             creeping,
-        }
+        };
+        (run, output.finish())
     }
 
     fn statistics(&self, run: &RunStatistics) -> Statistics {
@@ -382,6 +479,38 @@ impl<'m, M: Model> Experiment<'m, M> {
     }
 }
 
+/// A variable by its name, or an error that names the closest.
+pub(crate) fn find_variable<'i>(
+    info: &'i ModelInfo,
+    name: &str,
+) -> Result<&'i VariableInfo, Error> {
+    if let Some(variable) = info.variables.iter().find(|v| v.name == name) {
+        return Ok(variable);
+    }
+    // `a[1, 2]` means `a[1,2]`.
+    let spaceless = name.replace(", ", ",");
+    if let Some(variable) = info.variables.iter().find(|v| v.name == spaceless) {
+        return Ok(variable);
+    }
+    let candidates: Vec<saltus_syntax::Name> = (info.variables.iter())
+        .map(|v| saltus_syntax::Name::new(&v.name))
+        .collect();
+    let hint = saltus_flatten::lookup::suggest(saltus_syntax::Name::new(name), &candidates);
+    let hint = hint.map_or(String::new(), |s| format!("; did you mean `{s}`?"));
+    Err(Error::Usage(format!(
+        "the model has no variable `{name}`{hint}"
+    )))
+}
+
+fn not_written_diagnostic(why: &std::io::Error, time: f64) -> Diagnostic {
+    Diagnostic::placeless(
+        "result-not-written",
+        format!("the results could not be written at time {time}: {why}"),
+    )
+    .note("the rows before can be read")
+    .help("make room, or choose fewer variables with `--variables` or fewer rows with `--interval`")
+}
+
 /// Places that a message about creeping names.
 const CREEPING_SHOWN: usize = 3;
 
@@ -431,19 +560,22 @@ fn peak_rss_mb() -> f64 {
 }
 
 /// Keeps rows, events and messages of a run.
-struct Collector<'m> {
-    info: &'m ModelInfo,
-    recorder: saltus_results::Recorder,
-    events: Vec<EventRecord>,
+struct Collector<'a, 'm> {
+    info: &'a ModelInfo,
+    /// `None`: no row is kept.
+    recorder: Option<Recorder>,
+    output: Output<'m>,
+    /// `None`: no event is kept.
+    events: Option<Vec<EventRecord>>,
     messages: Vec<Diagnostic>,
     /// `None`: not wanted.
     steps: Option<Vec<StepRecord>>,
     creeping: Vec<CreepRecord>,
     initialised: bool,
-    subject: Subject<'m>,
+    subject: Subject<'a>,
 }
 
-impl Collector<'_> {
+impl Collector<'_, '_> {
     /// The name of a slot as the user knows it; internal slots that a variable shares have its name, others none.
     fn shown_name(&self, slot: Slot) -> Option<&str> {
         let name = self.info.slots[slot.index()].name.as_str();
@@ -461,10 +593,21 @@ impl Collector<'_> {
     }
 }
 
-impl saltus_sim::Recorder for Collector<'_> {
-    fn row(&mut self, values: &Values, _kind: RowKind) {
+impl saltus_sim::Recorder for Collector<'_, '_> {
+    fn row(&mut self, values: &Values, kind: RowKind) {
         self.initialised = true;
-        self.recorder.record(&values.v);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.record(&values.v);
+        }
+        self.output.row(&values.v, kind == RowKind::AfterEvent);
+    }
+
+    fn wants_events(&self) -> bool {
+        self.events.is_some() || self.output.wants_events()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.output.failure.is_some()
     }
 
     fn event(&mut self, event: &saltus_sim::EventRecord) {
@@ -499,7 +642,7 @@ impl saltus_sim::Recorder for Collector<'_> {
                 })
             })
             .collect();
-        self.events.push(EventRecord {
+        let record = EventRecord {
             time: event.time,
             kind: match event.kind {
                 saltus_sim::EventKind::Initial => saltus_results::EventKind::Initial,
@@ -516,7 +659,11 @@ impl saltus_sim::Recorder for Collector<'_> {
             iterations: event.iterations,
             evaluations: event.evaluations as u32,
             mode: event.mode,
-        });
+        };
+        self.output.event(&record);
+        if let Some(events) = &mut self.events {
+            events.push(record);
+        }
     }
 
     fn message(&mut self, time: f64, site: saltus_model::Site, text: &str) {
@@ -533,6 +680,7 @@ impl saltus_sim::Recorder for Collector<'_> {
     }
 
     fn step(&mut self, step: &StepRecord) {
+        self.output.step(step.time);
         if let Some(steps) = &mut self.steps {
             steps.push(*step);
         }

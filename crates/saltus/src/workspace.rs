@@ -350,6 +350,7 @@ impl Workspace {
         let sources = warnings.sources.clone();
         let blocks = block_counts(&system);
         let structural = structural_parameters(&system);
+        let computed = computed_parameters(&system);
         let model = saltus_codegen::compile(system, &sources)
             .map_err(|list| {
                 Error::Model(Diagnostics {
@@ -369,6 +370,7 @@ impl Workspace {
             times,
             blocks,
             structural,
+            computed,
         })
     }
 }
@@ -386,6 +388,27 @@ fn block_counts(system: &StructuredSystem) -> saltus_results::Blocks {
         }
     }
     blocks
+}
+
+/// Names of the parameters that the initial system computes.
+fn computed_parameters(system: &StructuredSystem) -> Vec<String> {
+    use saltus_ir::Id as _;
+    let mut computed = Vec::new();
+    for step in &system.initial {
+        match step {
+            saltus_structure::Step::Assign { assignment, .. } => computed.push(assignment.var),
+            saltus_structure::Step::Block(block) => {
+                computed.extend(&block.unknowns);
+                computed.extend(block.inner.iter().map(|a| a.var));
+            }
+            saltus_structure::Step::Action { .. } => {}
+        }
+    }
+    computed
+        .into_iter()
+        .filter(|v| system.roles[v.index()] == saltus_structure::Role::Parameter)
+        .map(|v| system.flat.variables[v].name.as_str().to_owned())
+        .collect()
 }
 
 fn structural_parameters(system: &StructuredSystem) -> Vec<(String, &'static str)> {
@@ -407,6 +430,8 @@ pub struct Compiled {
     pub(crate) blocks: saltus_results::Blocks,
     /// Parameters that were evaluated at compile time, and why.
     pub structural: Vec<(String, &'static str)>,
+    /// Parameters that the initial system computes.
+    pub(crate) computed: Vec<String>,
 }
 
 impl Compiled {
@@ -440,6 +465,11 @@ impl Compiled {
             |v: &VariableInfo| v.name == name && v.kind == VariableKind::Parameter && v.settable;
         self.structural.iter().any(|(n, _)| n == name)
             || (value == 0.0 && self.info().variables.iter().any(is_parameter))
+    }
+
+    /// A variable of the model by its name.
+    pub fn find_variable(&self, name: &str) -> Result<&VariableInfo, Error> {
+        crate::run::find_variable(self.info(), name)
     }
 
     /// An experiment with the settings of the model's annotation.

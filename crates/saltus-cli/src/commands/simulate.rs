@@ -1,8 +1,8 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use saltus::StepRecord;
 use saltus_plot::{PlotOptions, plot_over_time};
-use saltus_results::{EventKind, write_events};
+use saltus_results::EventKind;
 
 use crate::args::{PlotRequest, SimulateArgs};
 use crate::engine::{self, Run};
@@ -17,14 +17,6 @@ pub(crate) fn simulate(args: SimulateArgs) -> Outcome {
         message(run.messages.trim_end());
     }
 
-    let output = args
-        .output
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(format!("{}_res.mat", file_stem(&run.model))));
-    files::write_table(&output, &run.table)?;
-    if let Some(path) = &args.events {
-        files::write_file(path, |out| write_events(&run.events, out))?;
-    }
     if let Some(path) = &args.stats {
         let json = run.statistics.to_json();
         files::write_file(path, |out| {
@@ -45,7 +37,7 @@ pub(crate) fn simulate(args: SimulateArgs) -> Outcome {
         }
         None => {
             if !args.quiet {
-                message(&summary(&run, &output));
+                message(&summary(&run));
             }
             Ok(Exit::Done)
         }
@@ -60,21 +52,9 @@ fn check_files(args: &SimulateArgs) -> Result<(), Failure> {
     let plots = args.plots.iter().map(|plot| &plot.file);
     let optional = [&args.output, &args.events, &args.stats, &args.steps];
     for path in optional.into_iter().flatten().chain(plots) {
-        files::check_folder(path)?;
+        files::check_writable(path)?;
     }
     Ok(())
-}
-
-/// The name of a model as the stem of a file name: quoted identifiers may hold anything.
-fn file_stem(model: &str) -> String {
-    model
-        .chars()
-        .map(|c| match c {
-            c if c.is_alphanumeric() => c,
-            '.' | '_' | '-' => c,
-            _ => '_',
-        })
-        .collect()
 }
 
 fn write_plot(run: &Run, request: &PlotRequest) -> Result<(), Failure> {
@@ -114,17 +94,14 @@ fn event_times(run: &Run) -> Vec<f64> {
 }
 
 /// `BouncingBall: 0 to 3 s, 412 steps, 5 events, 0.01 s; BouncingBall_res.mat`
-fn summary(run: &Run, output: &Path) -> String {
+fn summary(run: &Run) -> String {
     let stats = &run.statistics;
-    let (start, stop) = match (run.table.time().first(), run.table.time().last()) {
-        (Some(first), Some(last)) => (*first, *last),
-        _ => (f64::NAN, f64::NAN),
-    };
+    let (start, stop) = (run.time_start, run.time_reached);
     let n_events = stats.events.time + stats.events.state + stats.events.step;
-    let place = if output == Path::new("-") {
+    let place = if run.output == Path::new("-") {
         String::new()
     } else {
-        format!("; {}", output.display())
+        format!("; {}", run.output.display())
     };
     format!(
         "{}: {start} to {stop} s, {} steps, {n_events} events, {:.2} s{place}",

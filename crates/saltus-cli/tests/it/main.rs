@@ -2,6 +2,7 @@
 
 mod command_line;
 mod explain;
+mod long_runs;
 mod models;
 mod pages;
 mod results;

@@ -5,6 +5,7 @@ mod csv;
 mod log;
 mod mat;
 mod recorder;
+mod stream;
 mod table;
 
 use saltus_results::{ResultTable, Source, Variable, VariableKind};

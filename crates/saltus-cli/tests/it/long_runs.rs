@@ -1,0 +1,307 @@
+//! Runs that are long, interrupted, killed, or go on where another ended.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use saltus_results::{ResultTable, read_result};
+
+use crate::{saltus_in, scratch};
+
+/// x is a sine of period 2π, n counts the seconds, s is a state that turns at its limits.
+const LONG: &str = "model Long
+  parameter Real w = 1;
+  Real x(start = 0, fixed = true);
+  Real v(start = 1, fixed = true);
+  Real y = 2*x;
+  Real s(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+  Boolean up(start = true, fixed = true);
+equation
+  der(x) = w*v;
+  der(v) = -w*x;
+  der(s) = if up then 1 else -1;
+  when s > 0.75 then
+    up = false;
+  elsewhen s < -0.75 then
+    up = true;
+  end when;
+  when sample(1, 1) then
+    n = pre(n) + 1;
+  end when;
+  annotation(experiment(StopTime = 10, Interval = 0.01, Tolerance = 1e-8));
+end Long;
+";
+
+fn read(path: &Path) -> ResultTable {
+    let bytes = fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    read_result(&path.to_string_lossy(), &bytes)
+        .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn start(folder: &Path, args: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_saltus"))
+        .args(["simulate", "Long.mo"])
+        .args(args)
+        .current_dir(folder)
+        .env_remove("MODELICAPATH")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts")
+}
+
+fn folder_with_model(name: &str) -> std::path::PathBuf {
+    let folder = scratch(name);
+    fs::write(folder.join("Long.mo"), LONG).unwrap();
+    folder
+}
+
+/// Waits until the result is there.
+fn wait_for(path: &Path) {
+    for _ in 0..10_000 {
+        if path.exists() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("{} did not appear", path.display());
+}
+
+/// The rows are those of the model.
+fn check_rows(table: &ResultTable) {
+    let (x, y) = (table.signal("x").unwrap(), table.signal("y").unwrap());
+    for (i, t) in table.time().iter().enumerate() {
+        assert!((x.row(i) - t.sin()).abs() < 1e-3, "x at {t}");
+        assert_eq!(y.row(i), 2.0 * x.row(i));
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_a_readable_result() {
+    let folder = folder_with_model("killed");
+    // Milliseconds after the result has appeared, from the digits of the golden ratio.
+    let moments = [61, 80, 33, 98, 8, 74, 1, 89, 48, 120];
+    let mut rows = Vec::new();
+    for (i, moment) in moments.into_iter().enumerate() {
+        let ending = if i % 2 == 0 { "mat" } else { "csv" };
+        let output = folder.join(format!("{i}.{ending}"));
+        let _ = fs::remove_file(&output);
+        let name = output.file_name().unwrap().to_str().unwrap();
+        let mut child = start(
+            &folder,
+            &["--output", name, "--stop-time", "1e5", "--events", "e.json"],
+        );
+        wait_for(&output);
+        std::thread::sleep(Duration::from_millis(moment));
+        child.kill().expect("it runs");
+        assert!(!child.wait().unwrap().success());
+        let table = read(&output);
+        check_rows(&table);
+        rows.push(table.n_rows());
+        fs::remove_file(&output).unwrap();
+    }
+    // The head comes first; most runs got further.
+    assert!(rows.iter().filter(|&&n| n > 100).count() >= 5, "{rows:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_ends_with_its_results() {
+    let folder = folder_with_model("interrupted");
+    let output = folder.join("int.mat");
+    let _ = fs::remove_file(&output);
+    let child = start(&folder, &["--output", "int.mat", "--stop-time", "1e5"]);
+    wait_for(&output);
+    std::thread::sleep(Duration::from_millis(50));
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(sent.success());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(3));
+    let text = String::from_utf8(ended.stderr).unwrap();
+    assert!(text.contains("error[cancelled]"), "{text}");
+    let table = read(&output);
+    assert!(table.n_rows() > 10);
+    check_rows(&table);
+    fs::remove_file(&output).unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_ends_the_run_with_an_error() {
+    let folder = folder_with_model("full");
+    for ending in ["mat", "csv"] {
+        let name = format!("full.{ending}");
+        let link = folder.join(&name);
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink("/dev/full", &link).unwrap();
+        let ran = saltus_in(&folder, &["simulate", "Long.mo", "--output", &name]);
+        assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+        assert!(ran.stderr.contains("error[result-not-written]"));
+    }
+    // A limit on the size of files: what fits can be read.
+    for ending in ["mat", "csv"] {
+        let name = format!("limited.{ending}");
+        let script = format!(
+            "ulimit -f 200; exec '{}' simulate Long.mo --stop-time 200 --output {name}",
+            env!("CARGO_BIN_EXE_saltus")
+        );
+        let ended = Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert_eq!(ended.status.code(), Some(3));
+        let text = String::from_utf8(ended.stderr).unwrap();
+        assert!(text.contains("error[result-not-written]"), "{text}");
+        let table = read(&folder.join(&name));
+        assert!(table.n_rows() > 500, "{}", table.n_rows());
+        check_rows(&table);
+    }
+}
+
+#[test]
+fn files_that_cannot_be_written_are_found_before_the_run() {
+    let folder = folder_with_model("unwritable");
+    fs::create_dir_all(folder.join("is_a_folder.mat")).unwrap();
+    let cases = [
+        ("--output", "nowhere/r.mat", "no folder"),
+        ("--output", "is_a_folder.mat", "it is a folder"),
+        ("--events", "nowhere/e.json", "no folder"),
+        ("--stats", "nowhere/s.json", "no folder"),
+    ];
+    for (option, path, why) in cases {
+        // The stop time is far away: the run would not end in time.
+        let args = ["simulate", "Long.mo", "--stop-time", "1e9", option, path];
+        let ran = saltus_in(&folder, &args);
+        assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn an_earlier_result_stays_if_the_model_is_wrong() {
+    let folder = folder_with_model("stays");
+    fs::write(folder.join("Wrong.mo"), "model Wrong Real x; end Wrong;").unwrap();
+    fs::write(folder.join("r.csv"), "time,x\n0,1\n").unwrap();
+    let ran = saltus_in(&folder, &["simulate", "Wrong.mo", "--output", "r.csv"]);
+    assert_eq!(ran.exit, Some(1));
+    assert_eq!(
+        fs::read_to_string(folder.join("r.csv")).unwrap(),
+        "time,x\n0,1\n"
+    );
+}
+
+#[test]
+fn the_wall_clock_limit_keeps_what_was_computed() {
+    let folder = folder_with_model("wall");
+    let args = [
+        "simulate",
+        "Long.mo",
+        "--stop-time",
+        "1e7",
+        "--max-wall",
+        "0.5",
+        "--output",
+        "w.mat",
+    ];
+    let ran = saltus_in(&folder, &args);
+    assert_eq!(ran.exit, Some(3));
+    assert!(ran.stderr.contains("error[wall-clock]"), "{}", ran.stderr);
+    let table = read(&folder.join("w.mat"));
+    assert!(table.n_rows() > 100);
+    check_rows(&table);
+    fs::remove_file(folder.join("w.mat")).unwrap();
+}
+
+#[test]
+fn a_run_goes_on_where_another_has_been() {
+    let folder = folder_with_model("goes_on");
+    let run = |args: &[&str]| {
+        let ran = saltus_in(&folder, &[&["simulate", "Long.mo"], args].concat());
+        assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    };
+    run(&["--output", "whole.csv"]);
+    let whole = read(&folder.join("whole.csv"));
+    for (first, from, begin) in [
+        ("first.mat", "first.mat", 4.0),
+        ("first.csv", "first.csv@3", 3.0),
+        ("first.mat", "first.mat@2.255", 2.255),
+    ] {
+        run(&["--stop-time", "4", "--output", first]);
+        run(&["--start-from", from, "--output", "second.csv"]);
+        let second = read(&folder.join("second.csv"));
+        assert_eq!(second.time()[0], begin);
+        for name in ["x", "v", "s", "n", "up", "y"] {
+            let (a, b) = (whole.signal(name).unwrap(), second.signal(name).unwrap());
+            for t in [begin, 4.3, 5.0, 6.51, 7.77, 10.0] {
+                let side = saltus_results::Side::Right;
+                let (a, b) = (a.at(t, side).unwrap(), b.at(t, side).unwrap());
+                assert!((a - b).abs() < 1e-4, "{from}: {name} at {t}: {a} and {b}");
+            }
+        }
+    }
+    // Parameters are those of the model and the command line.
+    run(&[
+        "--start-from",
+        "first.mat",
+        "--set",
+        "w=0.5",
+        "--output",
+        "slow.csv",
+    ]);
+    let slow = read(&folder.join("slow.csv"));
+    let x = slow.signal("x").unwrap().last().unwrap();
+    assert!((x - (4.0 + 0.5 * 6.0f64).sin()).abs() < 1e-4, "{x}");
+}
+
+#[test]
+fn a_start_that_is_not_in_the_result_is_an_error() {
+    let folder = folder_with_model("no_start");
+    let args = [
+        "simulate",
+        "Long.mo",
+        "--variables",
+        "x",
+        "--output",
+        "x.mat",
+    ];
+    assert_eq!(saltus_in(&folder, &args).exit, Some(0));
+    for (from, why) in [
+        ("x.mat", "does not hold the states `v`, `s`"),
+        ("x.mat@20", "time 20 is outside"),
+        ("none.mat", "cannot be read"),
+    ] {
+        let ran = saltus_in(&folder, &["simulate", "Long.mo", "--start-from", from]);
+        assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn pictures_need_no_variable_of_the_result() {
+    let folder = folder_with_model("picture");
+    let base = [
+        "simulate",
+        "Long.mo",
+        "--variables",
+        "n",
+        "--output",
+        "n.csv",
+    ];
+    let ran = saltus_in(&folder, &[&base[..], &["--plot", "x,y=p.svg"]].concat());
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert!(
+        fs::read_to_string(folder.join("p.svg"))
+            .unwrap()
+            .starts_with("<svg")
+    );
+    let header = fs::read_to_string(folder.join("n.csv")).unwrap();
+    assert!(header.starts_with("\"time\",\"n\"\n"));
+    let ran = saltus_in(&folder, &[&base[..], &["--plot", "z=p.svg"]].concat());
+    assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no variable `z`"));
+}

@@ -1,0 +1,129 @@
+//! What leaves a run while it goes on: rows and events to files, progress to whoever watches.
+
+use saltus_model::ModelInfo;
+use saltus_results::Selection;
+use saltus_results::{EventRecord, RowSink, Streamer, write_event};
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+/// Rows wait at most this long before they can be read.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+/// Progress is told this often.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Where a run stands.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress {
+    pub time: f64,
+    pub start_time: f64,
+    pub stop_time: f64,
+    pub steps: u64,
+    pub events: u64,
+    /// Wall-clock seconds since the run began.
+    pub seconds: f64,
+}
+
+/// Receives the progress of a run.
+pub type ProgressObserver<'m> = &'m dyn Fn(&Progress);
+
+/// Files and observers of one run.
+pub(crate) struct Output<'m> {
+    rows: Option<Streamer<'m>>,
+    events: Option<&'m mut dyn Write>,
+    observer: Option<ProgressObserver<'m>>,
+    begin: Instant,
+    flushed: Instant,
+    told: Instant,
+    progress: Progress,
+    /// Why nothing more could be written.
+    pub(crate) failure: Option<io::Error>,
+}
+
+impl<'m> Output<'m> {
+    pub(crate) fn new(
+        info: &ModelInfo,
+        selection: &Selection,
+        rows: Option<&'m mut dyn RowSink>,
+        events: Option<&'m mut dyn Write>,
+        observer: Option<ProgressObserver<'m>>,
+        span: (f64, f64),
+    ) -> Output<'m> {
+        let now = Instant::now();
+        Output {
+            rows: rows.map(|sink| Streamer::new(info, selection, sink)),
+            events,
+            observer,
+            begin: now,
+            flushed: now,
+            told: now,
+            progress: Progress {
+                time: span.0,
+                start_time: span.0,
+                stop_time: span.1,
+                steps: 0,
+                events: 0,
+                seconds: 0.0,
+            },
+            failure: None,
+        }
+    }
+
+    pub(crate) fn wants_events(&self) -> bool {
+        self.events.is_some()
+    }
+
+    pub(crate) fn row(&mut self, values: &[f64], after_event: bool) {
+        self.progress.events += u64::from(after_event);
+        if let Some(rows) = &mut self.rows
+            && self.failure.is_none()
+        {
+            self.failure = rows.record(values).err();
+        }
+    }
+
+    pub(crate) fn event(&mut self, event: &EventRecord) {
+        if let Some(out) = &mut self.events
+            && self.failure.is_none()
+        {
+            self.failure = write_event(event, out).err();
+        }
+    }
+
+    /// A step was accepted: what is due is written and told.
+    pub(crate) fn step(&mut self, time: f64) {
+        self.progress.steps += 1;
+        self.progress.time = time;
+        if self.rows.is_none() && self.events.is_none() && self.observer.is_none() {
+            return;
+        }
+        let now = Instant::now();
+        if now - self.flushed >= FLUSH_INTERVAL {
+            self.flushed = now;
+            self.flush();
+        }
+        if let Some(observer) = self.observer
+            && now - self.told >= PROGRESS_INTERVAL
+        {
+            self.told = now;
+            self.progress.seconds = (now - self.begin).as_secs_f64();
+            observer(&self.progress);
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.failure.is_some() {
+            return;
+        }
+        let rows = self.rows.as_mut().map_or(Ok(()), Streamer::flush);
+        let events = self.events.as_mut().map_or(Ok(()), |out| out.flush());
+        self.failure = rows.and(events).err();
+    }
+
+    /// Ends the files; the reason if one of them is not complete.
+    pub(crate) fn finish(mut self) -> Option<io::Error> {
+        let start = self.progress.start_time;
+        let rows = self.rows.take().map_or(Ok(()), |rows| rows.finish(start));
+        let events = self.events.as_mut().map_or(Ok(()), |out| out.flush());
+        self.failure.or(rows.and(events).err())
+    }
+}
