@@ -237,7 +237,7 @@ fn check_names(compiled: &Compiled, names: &[String]) -> Result<(), Failure> {
 }
 
 /// The name of a model as the stem of a file name: quoted identifiers may hold anything.
-fn file_stem(model: &str) -> String {
+pub(crate) fn file_stem(model: &str) -> String {
     model
         .chars()
         .map(|c| match c {
@@ -249,7 +249,7 @@ fn file_stem(model: &str) -> String {
 }
 
 /// The workspace with libraries and, if a file is named, its text; and the class that is meant.
-fn open(target: &TargetArgs) -> Result<(Workspace, String), Failure> {
+pub(crate) fn open(target: &TargetArgs) -> Result<(Workspace, String), Failure> {
     let mut workspace = Workspace::new();
     for dir in &target.libraries {
         if !dir.is_dir() {
@@ -299,7 +299,7 @@ fn setting_value(setting: &Setting) -> Result<f64, Failure> {
     }
 }
 
-fn failure(error: Error) -> Failure {
+pub(crate) fn failure(error: Error) -> Failure {
     match error {
         Error::Model(diagnostics) => {
             // A file that is not there is a matter of the command line.

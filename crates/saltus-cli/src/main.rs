@@ -57,6 +57,8 @@ fn run(cli: Cli) -> Exit {
         Command::Show(args) => commands::show(args),
         Command::Plot(args) => commands::plot(args),
         Command::Compare(args) => commands::compare(args),
+        Command::Test(args) => commands::test(*args),
+        Command::Sweep(args) => commands::sweep(*args),
         Command::Explain(args) => commands::explain(args),
     };
     match outcome {

@@ -45,11 +45,10 @@ impl<W: Write> CsvWriter<W> {
 
 impl<W: Write> RowSink for CsvWriter<W> {
     fn begin(&mut self, outline: &ResultTable, _time_start: f64) -> io::Result<()> {
-        self.text.push_str("\"time\"");
+        push_csv_name(&mut self.text, "time");
         for (name, variable) in outline.variables() {
-            self.text.push_str(",\"");
-            self.text.push_str(&name.replace('"', "\"\""));
-            self.text.push('"');
+            self.text.push(',');
+            push_csv_name(&mut self.text, name);
             self.columns.push(variable.source);
         }
         self.text.push('\n');
@@ -57,7 +56,7 @@ impl<W: Write> RowSink for CsvWriter<W> {
     }
 
     fn row(&mut self, time: f64, series: &[f64]) -> io::Result<()> {
-        push_number(&mut self.text, time);
+        push_csv_number(&mut self.text, time);
         for source in &self.columns {
             self.text.push(',');
             let value = match *source {
@@ -65,7 +64,7 @@ impl<W: Write> RowSink for CsvWriter<W> {
                 Source::Series { id, negated: false } => series[id.index()],
                 Source::Series { id, negated: true } => -series[id.index()],
             };
-            push_number(&mut self.text, value);
+            push_csv_number(&mut self.text, value);
         }
         self.text.push('\n');
         if self.text.len() >= PIECE_BYTES {
@@ -84,8 +83,15 @@ impl<W: Write> RowSink for CsvWriter<W> {
 const PLAIN_MAX: f64 = 1e16;
 const PLAIN_MIN: f64 = 1e-5;
 
+/// Appends a quoted name.
+pub fn push_csv_name(line: &mut String, name: &str) {
+    line.push('"');
+    line.push_str(&name.replace('"', "\"\""));
+    line.push('"');
+}
+
 /// Appends the shortest decimal that reads back to the same value.
-fn push_number(line: &mut String, value: f64) {
+pub fn push_csv_number(line: &mut String, value: f64) {
     use std::fmt::Write as _;
     let magnitude = value.abs();
     let written = if value.is_nan() {

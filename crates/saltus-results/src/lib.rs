@@ -22,7 +22,7 @@ mod table;
 pub use compare::{
     Comparison, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare, compare_all,
 };
-pub use csv::{CsvWriter, read_csv, write_csv};
+pub use csv::{CsvWriter, push_csv_name, push_csv_number, read_csv, write_csv};
 pub use event::{
     Cause, Change, EventKind, EventRecord, Impulse, read_events, write_event, write_events,
 };

@@ -33,7 +33,8 @@ impl Selection {
         }
     }
 
-    fn selects(&self, name: &str, hidden: bool) -> bool {
+    /// Whether a variable of this name is chosen.
+    pub fn selects(&self, name: &str, hidden: bool) -> bool {
         match self {
             Selection::Visible => !hidden,
             Selection::Matching(globs) => globs.iter().any(|glob| glob.matches(name)),

@@ -22,8 +22,10 @@
 mod disk;
 mod error;
 mod explain_failure;
+pub mod journal;
 pub mod ode;
 mod output;
+pub mod regression;
 mod run;
 mod start_from;
 mod structure_view;

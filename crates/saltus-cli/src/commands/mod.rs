@@ -6,6 +6,8 @@ mod explain;
 mod plot;
 mod show;
 mod simulate;
+mod sweep;
+mod test;
 
 pub(crate) use check::check;
 pub(crate) use compare::compare;
@@ -13,3 +15,5 @@ pub(crate) use explain::explain;
 pub(crate) use plot::plot;
 pub(crate) use show::show;
 pub(crate) use simulate::simulate;
+pub(crate) use sweep::sweep;
+pub(crate) use test::test;

@@ -3,6 +3,7 @@
 mod command_line;
 mod explain;
 mod long_runs;
+mod many_runs;
 mod models;
 mod pages;
 mod results;

@@ -14,6 +14,9 @@ const WITHOUT_EXAMPLE: &[&str] = &[
     "wrong-option",
     "wall-clock",
     "creeping",
+    "cancelled",
+    "result-not-written",
+    "start-incomplete",
 ];
 
 /// FIXME: pages that need an example that gives their code, with what their first example gives today (nothing: no example).

@@ -4,24 +4,17 @@
 //! `comparisonSignals.txt`), the release binary. Goes out: a text table and a JSON report; who moved since an
 //! earlier report.
 //!
-//! Each model runs in a process of its own with a time limit and a memory limit. The binary appends a line to the
-//! file named by `SALTUS_STAGE_FILE` when it has finished a stage; the last line is how far the model got.
+//! The work is done by `saltus::regression`, as for `saltus test`; here the models are chosen by their references.
 
-mod models;
-mod report;
-mod run;
-
-use std::collections::VecDeque;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Mutex;
 
 use clap::Args;
-
-use models::ReferenceModel;
-use report::{ModelReport, Report};
+use saltus::regression::{
+    self, Case, Limits, References, Setup, Target, find_references, read_report, run_cases,
+};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -55,6 +48,9 @@ pub(crate) struct Options {
     /// An earlier JSON report: say who moved
     #[arg(long, value_name = "OLD.json")]
     baseline: Option<PathBuf>,
+    /// Write a report as .json, .xml (JUnit), .html or .md by its ending (repeatable)
+    #[arg(long = "report", value_name = "FILE")]
+    reports: Vec<PathBuf>,
     /// The program; default: built from this repository
     #[arg(long, value_name = "PATH")]
     binary: Option<PathBuf>,
@@ -68,36 +64,61 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         Some(path) => Some(read_report(path)?),
         None => None,
     };
-    let found = models::find(&options.reference, &options.package)?;
+    let found = references(options)?;
     let n_usable = found.usable.len();
-    let chosen = choose(found.usable, options)?;
+    let chosen = choose(&found, options)?;
     let binary = match &options.binary {
         Some(path) => path.clone(),
         None => build_binary()?,
     };
+    let n = chosen.len();
     say(&format!(
-        "{n_usable} usable reference models of {} ({} without reference CSV); running {}",
+        "{n_usable} usable reference models of {} ({} without reference CSV); running {n}",
         n_usable + found.without_csv,
         found.without_csv,
-        chosen.len()
     ));
-
-    let models = run_all(&binary, chosen, options)?;
-    let report = Report {
-        saltus: run::version(&binary),
-        usable: n_usable,
-        timeout_seconds: options.timeout,
-        models,
+    let libraries: Vec<PathBuf> = options.msl.iter().cloned().collect();
+    let reports: Vec<&PathBuf> = options.json.iter().chain(&options.reports).collect();
+    let setup = Setup {
+        binary: &binary,
+        libraries: &libraries,
+        jobs: options.jobs.unwrap_or_else(regression::cores),
+        limits: Limits {
+            seconds: options.timeout,
+            memory_mb: options.memory,
+        },
+        keep: options.keep.as_deref(),
+        journal: None,
+        pictures: reports
+            .iter()
+            .any(|path| path.extension().is_some_and(|e| e == "html")),
+        cancel: None,
     };
-    say(&report.table());
+    let mut outcome = run_cases(&chosen, &setup, &|done, model| {
+        eprintln!("[{done}/{n}] {}", model.line());
+    })?;
+    outcome.report.usable = n_usable;
+    say(&outcome.report.table());
     if let Some(old) = &baseline {
-        say(&report.moves_since(old));
+        say(&outcome.report.moves_since(old));
     }
-    if let Some(path) = &options.json {
-        let json = serde_json::to_string_pretty(&report).map_err(|e| e.to_string())?;
-        fs::write(path, json + "\n").map_err(|e| format!("{}: {e}", path.display()))?;
+    for path in reports {
+        outcome.write(path, &options.package, baseline.as_ref())?;
     }
     Ok(())
+}
+
+/// The references of the package, whose folder may also be named itself.
+fn references(options: &Options) -> Result<References, String> {
+    let (folder, package) = (&options.reference, options.package.as_str());
+    let inside = folder.join(package);
+    if inside.is_dir() {
+        find_references(&inside, Some(package))
+    } else if folder.file_name().is_some_and(|name| name == package) {
+        find_references(folder, Some(package))
+    } else {
+        Err(format!("{} has no folder `{package}`", folder.display()))
+    }
 }
 
 /// Text of the report; a closed pipe ends it silently.
@@ -105,12 +126,14 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
-fn read_report(path: &Path) -> Result<Report, String> {
-    let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
-}
-
-fn choose(all: Vec<ReferenceModel>, options: &Options) -> Result<Vec<ReferenceModel>, String> {
+fn choose(found: &References, options: &Options) -> Result<Vec<Case>, String> {
+    let all: Vec<Case> = (found.usable.iter())
+        .map(|(name, reference)| Case {
+            name: name.clone(),
+            target: Target::Class,
+            reference: Some(reference.clone()),
+        })
+        .collect();
     if let Some(path) = &options.list {
         let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
         return text
@@ -145,55 +168,4 @@ pub(crate) fn build_binary() -> Result<PathBuf, String> {
     let here = std::env::current_exe().map_err(|e| e.to_string())?;
     let name = format!("saltus{}", std::env::consts::EXE_SUFFIX);
     Ok(here.with_file_name(name))
-}
-
-/// Runs the models on worker threads; the reports keep the order of the models.
-fn run_all(
-    binary: &Path,
-    models: Vec<ReferenceModel>,
-    options: &Options,
-) -> Result<Vec<ModelReport>, String> {
-    let work = std::env::temp_dir().join(format!("saltus-msl-{}", std::process::id()));
-    let folder = options.keep.as_deref().unwrap_or(&work);
-    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let jobs = options
-        .jobs
-        .or_else(|| std::thread::available_parallelism().ok().map(usize::from))
-        .unwrap_or(1)
-        .max(1);
-    let n = models.len();
-    let queue: Mutex<VecDeque<(usize, ReferenceModel)>> =
-        Mutex::new(models.into_iter().enumerate().collect());
-    let reports: Mutex<Vec<Option<ModelReport>>> = Mutex::new(vec![None; n]);
-    let limits = run::Limits {
-        seconds: options.timeout,
-        memory_mb: options.memory,
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(|| {
-                loop {
-                    let next = queue.lock().expect("no worker panics").pop_front();
-                    let Some((index, model)) = next else { break };
-                    let keep = options.keep.is_some();
-                    let report = run::run_model(
-                        binary,
-                        &model,
-                        options.msl.as_deref(),
-                        folder,
-                        limits,
-                        keep,
-                    );
-                    eprintln!("[{}/{n}] {}", index + 1, report.line());
-                    reports.lock().expect("no worker panics")[index] = Some(report);
-                }
-            });
-        }
-    });
-    if options.keep.is_none() {
-        // Only the folder made above, and only if it is empty by now.
-        let _ = fs::remove_dir(&work);
-    }
-    let reports = reports.into_inner().expect("no worker panics");
-    Ok(reports.into_iter().flatten().collect())
 }

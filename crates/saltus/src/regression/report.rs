@@ -1,4 +1,4 @@
-//! The report: data, table, and who moved since an earlier one.
+//! The report: data, table, and who moved since an earlier one. The fields of its JSON form are a promise to users.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What a model can reach, in order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Stage {
+pub enum Reached {
     Parse,
     Flatten,
     Balanced,
@@ -18,80 +18,95 @@ pub(crate) enum Stage {
     Match,
 }
 
-impl Stage {
-    const ALL: [Stage; 7] = [
-        Stage::Parse,
-        Stage::Flatten,
-        Stage::Balanced,
-        Stage::Structure,
-        Stage::Initialise,
-        Stage::Simulate,
-        Stage::Match,
+impl Reached {
+    pub const ALL: [Reached; 7] = [
+        Reached::Parse,
+        Reached::Flatten,
+        Reached::Balanced,
+        Reached::Structure,
+        Reached::Initialise,
+        Reached::Simulate,
+        Reached::Match,
     ];
 
-    fn word(self) -> &'static str {
+    pub fn word(self) -> &'static str {
         match self {
-            Stage::Parse => "parse",
-            Stage::Flatten => "flatten",
-            Stage::Balanced => "balanced",
-            Stage::Structure => "structure",
-            Stage::Initialise => "initialise",
-            Stage::Simulate => "simulate",
-            Stage::Match => "match",
+            Reached::Parse => "parse",
+            Reached::Flatten => "flatten",
+            Reached::Balanced => "balanced",
+            Reached::Structure => "structure",
+            Reached::Initialise => "initialise",
+            Reached::Simulate => "simulate",
+            Reached::Match => "match",
         }
     }
 
-    pub(crate) fn from_word(word: &str) -> Option<Stage> {
-        Stage::ALL.into_iter().find(|stage| stage.word() == word)
+    pub fn from_word(word: &str) -> Option<Reached> {
+        Reached::ALL.into_iter().find(|stage| stage.word() == word)
     }
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct Report {
-    pub(crate) saltus: String,
+pub struct Report {
+    pub saltus: String,
     /// Reference models that could be used, whether chosen or not.
-    pub(crate) usable: usize,
-    pub(crate) timeout_seconds: f64,
-    pub(crate) models: Vec<ModelReport>,
+    pub usable: usize,
+    pub timeout_seconds: f64,
+    pub models: Vec<ModelReport>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct ModelReport {
-    pub(crate) name: String,
+pub struct ModelReport {
+    pub name: String,
     /// Last stage that was finished; `None` if not even the first was.
-    pub(crate) reached: Option<Stage>,
-    pub(crate) seconds: f64,
-    pub(crate) exit: Option<i32>,
-    pub(crate) error: Option<ErrorReport>,
-    pub(crate) comparison: Option<MatchReport>,
-    pub(crate) statistics: Option<Statistics>,
+    pub reached: Option<Reached>,
+    pub seconds: f64,
+    /// There is a reference to compare with.
+    #[serde(default = "yes")]
+    pub has_reference: bool,
+    pub exit: Option<i32>,
+    pub error: Option<ErrorReport>,
+    pub comparison: Option<MatchReport>,
+    pub statistics: Option<Statistics>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct ErrorReport {
-    pub(crate) code: String,
-    pub(crate) message: String,
+pub struct ErrorReport {
+    pub code: String,
+    pub message: String,
+    /// File and line.
+    #[serde(default)]
+    pub place: Option<String>,
+    /// What to try.
+    #[serde(default)]
+    pub help: Option<String>,
+}
+
+/// Reports from before there were models without reference.
+fn yes() -> bool {
+    true
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct MatchReport {
-    pub(crate) verdict: Verdict,
-    pub(crate) signals: usize,
-    pub(crate) missing: usize,
-    pub(crate) worst: Option<String>,
+pub struct MatchReport {
+    pub verdict: Verdict,
+    pub signals: usize,
+    pub missing: usize,
+    pub worst: Option<String>,
     /// Of the worst signal.
-    pub(crate) share_outside: f64,
+    pub share_outside: f64,
     /// Largest share outside a tube without time band.
-    pub(crate) share_outside_strict: f64,
-    pub(crate) first_outside: Option<f64>,
+    pub share_outside_strict: f64,
+    pub first_outside: Option<f64>,
 }
 
 impl ModelReport {
-    pub(crate) fn new(name: &str) -> ModelReport {
+    pub fn new(name: &str) -> ModelReport {
         ModelReport {
             name: name.to_owned(),
             reached: None,
             seconds: 0.0,
+            has_reference: true,
             exit: None,
             error: None,
             comparison: None,
@@ -99,12 +114,70 @@ impl ModelReport {
         }
     }
 
-    pub(crate) fn with_error(mut self, code: &str, message: String) -> ModelReport {
+    pub fn with_error(mut self, code: &str, message: String) -> ModelReport {
         self.error = Some(ErrorReport {
             code: code.to_owned(),
             message,
+            place: None,
+            help: None,
         });
         self
+    }
+
+    /// Ran to the end, and gave the result of the reference if there is one.
+    pub fn passed(&self) -> bool {
+        let wanted = if self.has_reference {
+            Reached::Match
+        } else {
+            Reached::Simulate
+        };
+        self.reached >= Some(wanted)
+    }
+
+    /// Why it does not pass, in a line.
+    pub fn reason(&self) -> String {
+        if let Some(error) = &self.error {
+            return if error.code.is_empty() {
+                error.message.clone()
+            } else {
+                format!("[{}] {}", error.code, error.message)
+            };
+        }
+        match &self.comparison {
+            Some(c) if c.verdict != Verdict::Match => {
+                let mut text = format!(
+                    "{} outside the tube for {:.2} % of the time",
+                    c.worst
+                        .as_deref()
+                        .map_or("no signals".to_owned(), |w| format!("`{w}`")),
+                    100.0 * c.share_outside
+                );
+                if let Some(t) = c.first_outside {
+                    let _ = write!(text, ", first at {t:.6} s");
+                }
+                if c.missing > 0 {
+                    let _ = write!(text, "; {} signals missing", c.missing);
+                }
+                text
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// What to try, if something is known.
+    pub fn advice(&self) -> String {
+        if let Some(help) = self.error.as_ref().and_then(|e| e.help.clone()) {
+            return help;
+        }
+        match &self.error {
+            Some(error) if error.code == "timeout" => {
+                "a longer `--timeout`, or `simulate --stats` to see what the time is spent on"
+                    .to_owned()
+            }
+            Some(error) if !error.code.is_empty() => format!("`saltus explain {}`", error.code),
+            Some(_) => String::new(),
+            None => "a tighter `--tolerance`; then `saltus compare` signal by signal".to_owned(),
+        }
     }
 
     /// Ran to the end and gave a result that is wrong for more than a tenth of the time.
@@ -115,24 +188,19 @@ impl ModelReport {
     }
 
     fn reached_word(&self) -> &'static str {
-        self.reached.map_or("-", Stage::word)
+        self.reached.map_or("-", Reached::word)
     }
 
     /// Name, stage, seconds, what stopped it or where it differs.
-    pub(crate) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let mut line = format!(
             "{:10} {:7.2} s  {}",
             self.reached_word(),
             self.seconds,
             self.name
         );
-        if let Some(error) = &self.error {
-            let code = if error.code.is_empty() {
-                String::new()
-            } else {
-                format!("[{}] ", error.code)
-            };
-            let _ = write!(line, "  {code}{}", shortened(&error.message));
+        if self.error.is_some() {
+            let _ = write!(line, "  {}", shortened(&self.reason()));
         }
         if let Some(c) = &self.comparison {
             if c.verdict != Verdict::Match {
@@ -164,35 +232,54 @@ fn shortened(message: &str) -> String {
 }
 
 impl Report {
-    fn count(&self, stage: Stage) -> usize {
+    pub fn count(&self, stage: Reached) -> usize {
         self.models
             .iter()
             .filter(|m| m.reached.is_some_and(|reached| reached >= stage))
             .count()
     }
 
+    /// Models that ran to the end with a result that is wrong for more than a tenth of the time.
+    pub fn n_far_off(&self) -> usize {
+        self.models.iter().filter(|m| m.is_far_off()).count()
+    }
+
     /// A line per model, the errors by code, and the totals.
-    pub(crate) fn table(&self) -> String {
+    pub fn table(&self) -> String {
         let mut out = String::new();
         for model in &self.models {
             let _ = writeln!(out, "{}", model.line());
         }
+        out + &self.summary()
+    }
+
+    /// The errors by code, and the totals.
+    pub fn summary(&self) -> String {
+        let mut out = String::new();
         let _ = writeln!(out, "\nfirst errors by code:");
         for (code, count) in self.codes() {
             let _ = writeln!(out, "{count:5}  {code}");
         }
         let n = self.models.len();
         let _ = writeln!(out, "\n{}, {n} models:", self.saltus);
-        for stage in Stage::ALL {
-            let k = self.count(stage);
-            let percent = if n > 0 {
-                100.0 * k as f64 / n as f64
-            } else {
-                0.0
+        for stage in Reached::ALL {
+            // What has no reference cannot match one.
+            let possible = match stage {
+                Reached::Match => self.models.iter().filter(|m| m.has_reference).count(),
+                _ => n,
             };
-            let _ = writeln!(out, "{:10} {k:5}  {percent:5.1} %", stage.word());
+            if possible == 0 {
+                continue;
+            }
+            let k = self.count(stage);
+            let percent = 100.0 * k as f64 / possible as f64;
+            let _ = write!(out, "{:10} {k:5}  {percent:5.1} %", stage.word());
+            if possible < n {
+                let _ = write!(out, " of {possible} with a reference");
+            }
+            out.push('\n');
         }
-        let far_off = self.models.iter().filter(|m| m.is_far_off()).count();
+        let far_off = self.n_far_off();
         let seconds: f64 = self.models.iter().map(|m| m.seconds).sum();
         let _ = write!(out, "far off    {far_off:5}\n{seconds:.0} s in all");
         out
@@ -216,8 +303,13 @@ impl Report {
         codes
     }
 
-    /// Models of both reports whose stage, or far-off mark, changed.
-    pub(crate) fn moves_since(&self, old: &Report) -> String {
+    /// Models that came less far, or whose result is far off now, than in an earlier report.
+    pub fn n_down_since(&self, old: &Report) -> usize {
+        self.moves(old).1.len()
+    }
+
+    /// Who went up, who went down, and how many are in both.
+    fn moves(&self, old: &Report) -> (Vec<String>, Vec<String>, usize) {
         let (mut up, mut down) = (Vec::new(), Vec::new());
         let mut common = 0;
         for new in &self.models {
@@ -240,6 +332,12 @@ impl Report {
                 list.push(format!("far off: {}  {}", new.is_far_off(), new.name));
             }
         }
+        (up, down, common)
+    }
+
+    /// Models of both reports whose stage, or far-off mark, changed.
+    pub fn moves_since(&self, old: &Report) -> String {
+        let (up, down, common) = self.moves(old);
         let mut out = format!(
             "\nsince {} ({common} models in both): {} up, {} down",
             old.saltus,
@@ -259,7 +357,7 @@ impl Report {
 mod tests {
     use super::*;
 
-    fn report(stages: &[(&str, Option<Stage>)]) -> Report {
+    fn report(stages: &[(&str, Option<Reached>)]) -> Report {
         Report {
             saltus: "saltus 0".into(),
             usable: stages.len(),
@@ -277,21 +375,21 @@ mod tests {
     #[test]
     fn totals_count_every_stage_below_the_one_reached() {
         let report = report(&[
-            ("A", Some(Stage::Match)),
-            ("B", Some(Stage::Flatten)),
+            ("A", Some(Reached::Match)),
+            ("B", Some(Reached::Flatten)),
             ("C", None),
         ]);
-        assert_eq!(report.count(Stage::Parse), 2);
-        assert_eq!(report.count(Stage::Balanced), 1);
+        assert_eq!(report.count(Reached::Parse), 2);
+        assert_eq!(report.count(Reached::Balanced), 1);
         assert!(report.table().contains("match          1   33.3 %"));
     }
 
     #[test]
     fn moves_name_who_went_up_and_down() {
-        let old = report(&[("A", Some(Stage::Match)), ("B", Some(Stage::Flatten))]);
+        let old = report(&[("A", Some(Reached::Match)), ("B", Some(Reached::Flatten))]);
         let new = report(&[
-            ("A", Some(Stage::Simulate)),
-            ("B", Some(Stage::Match)),
+            ("A", Some(Reached::Simulate)),
+            ("B", Some(Reached::Match)),
             ("C", None),
         ]);
         let text = new.moves_since(&old);
@@ -302,7 +400,7 @@ mod tests {
 
     #[test]
     fn a_report_survives_json() {
-        let report = report(&[("A", Some(Stage::Initialise))]);
+        let report = report(&[("A", Some(Reached::Initialise))]);
         let json = serde_json::to_string(&report).unwrap();
         assert!(json.contains("\"initialise\""));
         assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);

@@ -1,0 +1,385 @@
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use saltus::journal::{FileMark, Journal};
+use saltus::{Compiled, Error};
+use saltus_results::{Selection, ValueType, VariableKind, push_csv_name, push_csv_number};
+use serde::{Deserialize, Serialize};
+
+use crate::args::{Axis, SweepArgs};
+use crate::engine;
+use crate::exit::{Exit, Failure, Outcome, message};
+use crate::progress::ProgressLine;
+use crate::{STACK_BYTES, files, interrupt};
+
+/// A sweep has at most so many runs.
+const RUNS_MAX: usize = 10_000_000;
+
+/// `saltus sweep`: all combinations of the values, one row each: the values, how the run ended, and the last value of each variable.
+pub(crate) fn sweep(args: SweepArgs) -> Outcome {
+    let n = (args.axes.iter())
+        .try_fold(1_usize, |n, axis| n.checked_mul(axis.values.len()))
+        .filter(|n| *n <= RUNS_MAX)
+        .ok_or_else(|| Failure::command_line(format!("more than {RUNS_MAX} runs")))?;
+    let (workspace, class) = engine::open(&args.target)?;
+    let base = workspace.compile(&class).map_err(engine::failure)?;
+    for axis in &args.axes {
+        base.find_variable(&axis.path)
+            .map_err(|e| Failure::command_line(format!("--set: {e}")))?;
+    }
+    let columns = columns(&base, &args.variables)?;
+    let output = (args.output.clone())
+        .unwrap_or_else(|| PathBuf::from(format!("{}_sweep.csv", engine::file_stem(&class))));
+    if output.extension().is_none_or(|e| e != "csv") {
+        return Err(Failure::command_line(format!(
+            "`{}`: the table of a sweep ends with .csv",
+            output.display()
+        )));
+    }
+    files::check_writable(&output)?;
+
+    let journal_path = Journal::beside(&output);
+    if args.fresh {
+        // One that is not there need not be removed.
+        let _ = std::fs::remove_file(&journal_path);
+    }
+    let conditions = Conditions::new(&args, &class);
+    let (journal, before) =
+        Journal::open::<_, Row>(&journal_path, &conditions).map_err(Failure::command_line)?;
+    let mut rows: Vec<Option<Row>> = vec![None; n];
+    for row in before {
+        let index = row.run;
+        if index < n {
+            rows[index] = Some(row);
+        }
+    }
+    let resumed = rows.iter().flatten().count();
+    let state = Mutex::new(State {
+        next: 0,
+        rows,
+        journal,
+        done: resumed,
+        failure: None,
+    });
+    let models = Models {
+        args: &args,
+        class: &class,
+        known: Mutex::new(vec![(Vec::new(), Arc::new(base))]),
+    };
+    let line = ProgressLine::new(!args.quiet);
+    interrupt::listen();
+    let jobs = args.jobs.unwrap_or_else(saltus::regression::cores).max(1);
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(n) {
+            let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
+            let started = worker.spawn_scoped(scope, || {
+                while let Some(run) = begin_next(&state) {
+                    let done = models.run(run, &columns);
+                    if interrupt::requested().load(Ordering::Relaxed) {
+                        break;
+                    }
+                    let done_before = finish(&state, run, done);
+                    line.show(&format!("{done_before} of {n} runs"));
+                }
+            });
+            if let Err(e) = started {
+                lock(&state).failure.get_or_insert(Failure {
+                    exit: Exit::Incomplete,
+                    text: format!("error: no thread could be started: {e}"),
+                });
+            }
+        }
+    });
+    drop(line);
+    let state = state.into_inner().expect("no worker panics");
+    if let Some(failure) = state.failure {
+        return Err(failure);
+    }
+    let done: Vec<Row> = state.rows.into_iter().flatten().collect();
+    if done.len() < n {
+        message(&format!(
+            "interrupted after {} of {n} runs; the same command goes on from there",
+            done.len()
+        ));
+        return Ok(Exit::Incomplete);
+    }
+    let table = table(&args.axes, &columns, &done);
+    files::write_file(&output, |out| out.write_all(table.as_bytes()))?;
+    // The table has it all.
+    let _ = std::fs::remove_file(&journal_path);
+    let failed = done.iter().filter(|row| row.status != DONE).count();
+    if !args.quiet {
+        let before = match resumed {
+            0 => String::new(),
+            k => format!(", {k} of them before"),
+        };
+        message(&format!(
+            "{class}: {n} runs{before}, {failed} not completed; {}",
+            output.display()
+        ));
+    }
+    Ok(if failed == 0 {
+        Exit::Done
+    } else {
+        Exit::Incomplete
+    })
+}
+
+/// The status of a run that was completed.
+const DONE: &str = "done";
+
+/// A run that was made.
+#[derive(Clone, Serialize, Deserialize)]
+struct Row {
+    run: usize,
+    /// `done`, or the code of the error.
+    status: String,
+    /// Time that was reached.
+    time: Option<f64>,
+    /// Last values; `None` is no number.
+    last: Vec<Option<f64>>,
+}
+
+/// What the rows depend on.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Conditions {
+    program: FileMark,
+    model: FileMark,
+    class: String,
+    settings: String,
+}
+
+impl Conditions {
+    fn new(args: &SweepArgs, class: &str) -> Conditions {
+        let program = std::env::current_exe().unwrap_or_default();
+        // All that chooses runs and columns; how many run at once changes nothing.
+        let SweepArgs {
+            target,
+            axes,
+            start_time,
+            stop_time,
+            tolerance,
+            solver,
+            variables,
+            max_wall,
+            ..
+        } = args;
+        let libraries = &target.libraries;
+        Conditions {
+            program: FileMark::of(&program),
+            model: FileMark::of(Path::new(&target.target)),
+            class: class.to_owned(),
+            settings: format!(
+                "{axes:?} {start_time:?} {stop_time:?} {tolerance:?} {solver:?} {variables:?} {max_wall:?} {libraries:?}"
+            ),
+        }
+    }
+}
+
+struct State {
+    next: usize,
+    rows: Vec<Option<Row>>,
+    journal: Journal,
+    done: usize,
+    failure: Option<Failure>,
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().expect("no worker panics")
+}
+
+/// The next run that nobody has made; `None` if there is none or the sweep has to end.
+fn begin_next(state: &Mutex<State>) -> Option<usize> {
+    let mut state = lock(state);
+    if state.failure.is_some() || interrupt::requested().load(Ordering::Relaxed) {
+        return None;
+    }
+    let from = state.next;
+    let ahead = state.rows[from..].iter().position(Option::is_none)?;
+    state.next = from + ahead + 1;
+    Some(from + ahead)
+}
+
+/// Notes a run; returns how many there are.
+fn finish(state: &Mutex<State>, run: usize, done: Result<Row, Failure>) -> usize {
+    let mut state = lock(state);
+    let noted = done.and_then(|row| {
+        state.journal.add(&row).map_err(Failure::command_line)?;
+        Ok(row)
+    });
+    match noted {
+        Ok(row) => {
+            state.rows[run] = Some(row);
+            state.done += 1;
+        }
+        Err(failure) => {
+            state.failure.get_or_insert(failure);
+        }
+    }
+    state.done
+}
+
+/// The model, compiled once for each combination of values that its structure depends on.
+struct Models<'a> {
+    args: &'a SweepArgs,
+    class: &'a str,
+    known: Mutex<Vec<(Vec<(String, u64)>, Arc<Compiled>)>>,
+}
+
+impl Models<'_> {
+    fn run(&self, run: usize, columns: &[String]) -> Result<Row, Failure> {
+        let values = values_of(&self.args.axes, run);
+        let base = self.compiled(&[])?;
+        let settings = || self.args.axes.iter().zip(&values);
+        let structural: Vec<(String, f64)> = settings()
+            .filter(|(axis, value)| base.must_be_compiled_with(&axis.path, **value))
+            .map(|(axis, value)| (axis.path.clone(), *value))
+            .collect();
+        let compiled = self.compiled(&structural)?;
+        let mut experiment = compiled
+            .experiment()
+            .variables(columns)
+            .intervals(1)
+            .keep_events(false)
+            .cancel(interrupt::requested());
+        for (axis, value) in settings() {
+            if structural.iter().all(|(path, _)| *path != axis.path) {
+                experiment = experiment.set(&axis.path, *value);
+            }
+        }
+        if let Some(time) = self.args.start_time {
+            experiment = experiment.start_time(time);
+        }
+        if let Some(time) = self.args.stop_time {
+            experiment = experiment.stop_time(time);
+        }
+        if let Some(tolerance) = self.args.tolerance {
+            experiment = experiment.tolerance(tolerance);
+        }
+        if let Some(name) = &self.args.solver {
+            experiment = experiment.solver(name).map_err(engine::failure)?;
+        }
+        if let Some(seconds) = self.args.max_wall {
+            experiment = experiment.max_wall(seconds);
+        }
+        let (done, status) = match experiment.simulate() {
+            Ok(done) => (done, DONE.to_owned()),
+            Err(Error::Run(why, done)) => {
+                let code = why.error_codes().first().copied().unwrap_or("error");
+                (*done, code.to_owned())
+            }
+            Err(error) => return Err(engine::failure(error)),
+        };
+        let last = |name: &String| {
+            let value = done.table.signal(name).and_then(|signal| signal.last());
+            value.filter(|value| value.is_finite())
+        };
+        Ok(Row {
+            run,
+            status,
+            time: Some(done.time_reached).filter(|_| done.initialised),
+            last: columns.iter().map(last).collect(),
+        })
+    }
+
+    fn compiled(&self, structural: &[(String, f64)]) -> Result<Arc<Compiled>, Failure> {
+        let key: Vec<(String, u64)> = (structural.iter())
+            .map(|(path, value)| (path.clone(), value.to_bits()))
+            .collect();
+        let mut known = self.known.lock().expect("no worker panics");
+        if let Some((_, compiled)) = known.iter().find(|(k, _)| *k == key) {
+            return Ok(compiled.clone());
+        }
+        let (mut workspace, _) = engine::open(&self.args.target)?;
+        for (path, value) in structural {
+            workspace.set_structural(path, *value);
+        }
+        let compiled = workspace.compile(self.class).map_err(engine::failure)?;
+        let compiled = Arc::new(compiled);
+        known.push((key, compiled.clone()));
+        Ok(compiled)
+    }
+}
+
+/// The values of a run; the last axis moves fastest.
+fn values_of(axes: &[Axis], run: usize) -> Vec<f64> {
+    let mut rest = run;
+    let mut values: Vec<f64> = (axes.iter().rev())
+        .map(|axis| {
+            let n = axis.values.len();
+            let value = axis.values[rest % n];
+            rest /= n;
+            value
+        })
+        .collect();
+    values.reverse();
+    values
+}
+
+/// The variables whose last values are columns: those that were chosen, else all that move.
+fn columns(compiled: &Compiled, patterns: &[String]) -> Result<Vec<String>, Failure> {
+    let selection = Selection::from_patterns(patterns);
+    let moves = |kind| matches!(kind, VariableKind::Discrete | VariableKind::Continuous);
+    let names: Vec<String> = (compiled.info().variables.iter())
+        .filter(|v| v.ty != ValueType::String)
+        .filter(|v| !patterns.is_empty() || moves(v.kind))
+        .filter(|v| selection.selects(&v.name, v.hidden))
+        .map(|v| v.name.clone())
+        .collect();
+    if names.is_empty() {
+        return Err(Failure::command_line(
+            "--variables: no variable of the model matches",
+        ));
+    }
+    Ok(names)
+}
+
+/// CSV: number of the run, values that were set, status, time that was reached, last values.
+fn table(axes: &[Axis], columns: &[String], rows: &[Row]) -> String {
+    let mut out = String::from("\"run\"");
+    let mut add_name = |name: &str| {
+        out.push(',');
+        push_csv_name(&mut out, name);
+    };
+    axes.iter().for_each(|axis| add_name(&axis.path));
+    add_name("status");
+    add_name("time");
+    columns.iter().for_each(|name| add_name(name));
+    out.push('\n');
+    for row in rows {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{}", row.run + 1);
+        let number = |out: &mut String, value: Option<f64>| {
+            out.push(',');
+            push_csv_number(out, value.unwrap_or(f64::NAN));
+        };
+        for value in values_of(axes, row.run) {
+            number(&mut out, Some(value));
+        }
+        out.push(',');
+        push_csv_name(&mut out, &row.status);
+        number(&mut out, row.time);
+        for value in &row.last {
+            number(&mut out, *value);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_axis_moves_fastest() {
+        let axes: Vec<Axis> = vec!["a=1:3:3".parse().unwrap(), "b=5,7".parse().unwrap()];
+        let all: Vec<Vec<f64>> = (0..6).map(|run| values_of(&axes, run)).collect();
+        assert_eq!(all[0], [1.0, 5.0]);
+        assert_eq!(all[1], [1.0, 7.0]);
+        assert_eq!(all[5], [3.0, 7.0]);
+    }
+}

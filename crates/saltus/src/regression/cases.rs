@@ -1,0 +1,169 @@
+//! Which models of a library or folder are to be run: those with an experiment annotation.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use saltus_syntax::ast::{ArgumentKind, ClassBody, ClassDef, ElementKind, Restriction};
+use saltus_syntax::{Diagnostic, SourceMap};
+
+use super::references::Reference;
+
+/// How the program finds a model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// By its name, in a library.
+    Class,
+    /// In this file.
+    File(PathBuf),
+}
+
+/// A model to be run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Case {
+    /// Qualified name.
+    pub name: String,
+    pub target: Target,
+    pub reference: Option<Reference>,
+}
+
+/// Deeper folders than this are no package.
+const DEPTH_MAX: usize = 32;
+
+/// All models with an experiment annotation in a library (a folder with `package.mo`, or a file) or in a plain folder of files and libraries. Sorted
+/// by name. A file that cannot be read or parsed is a case of its own: the report then says why.
+pub fn find_cases(root: &Path) -> Result<Vec<Case>, String> {
+    let mut cases = Vec::new();
+    let is_library = root.join("package.mo").is_file();
+    walk(root, is_library, 0, &mut cases)?;
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    cases.dedup_by(|a, b| a.name == b.name && a.target == b.target);
+    Ok(cases)
+}
+
+/// The folder or file of a library: the first of `folders` that has it, of any version.
+pub fn find_library(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+    for folder in folders {
+        let file = folder.join(format!("{name}.mo"));
+        let plain = folder.join(name);
+        if plain.join("package.mo").is_file() {
+            return Some(plain);
+        }
+        if file.is_file() {
+            return Some(file);
+        }
+        // `Name 1.2.3`, the newest first.
+        let mut versions: Vec<PathBuf> = (fs::read_dir(folder).into_iter().flatten())
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| {
+                let own = path.file_name().and_then(|n| n.to_str());
+                own.and_then(|n| n.strip_prefix(name))
+                    .is_some_and(|rest| rest.starts_with(' '))
+                    && path.join("package.mo").is_file()
+            })
+            .collect();
+        versions.sort();
+        if let Some(last) = versions.pop() {
+            return Some(last);
+        }
+    }
+    None
+}
+
+fn walk(path: &Path, in_library: bool, depth: usize, cases: &mut Vec<Case>) -> Result<(), String> {
+    if depth > DEPTH_MAX {
+        return Err(format!("{}: nested too deeply", path.display()));
+    }
+    if path.is_file() {
+        if path.extension().is_some_and(|e| e == "mo") {
+            file_cases(path, in_library, cases);
+        }
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    for entry in entries {
+        let path = entry
+            .map_err(|e| format!("{}: {e}", path.display()))?
+            .path();
+        let in_library = in_library || path.join("package.mo").is_file();
+        walk(&path, in_library, depth + 1, cases)?;
+    }
+    Ok(())
+}
+
+fn file_cases(path: &Path, in_library: bool, cases: &mut Vec<Case>) {
+    let target = if in_library {
+        Target::Class
+    } else {
+        Target::File(path.to_owned())
+    };
+    let broken = || Case {
+        name: path.display().to_string(),
+        target: Target::File(path.to_owned()),
+        reference: None,
+    };
+    let shown = path.display().to_string();
+    let Some(text) = (crate::disk::read(path).ok())
+        .and_then(|bytes| saltus_syntax::source::decode(&shown, bytes).ok())
+    else {
+        cases.push(broken());
+        return;
+    };
+    // Most files of a library hold no such model.
+    if !text.contains("experiment") {
+        return;
+    }
+    let mut sources = SourceMap::default();
+    let file = sources.add(shown, text.clone());
+    let parsed = saltus_syntax::parse(file, &text);
+    if parsed.diagnostics.iter().any(Diagnostic::is_error) {
+        cases.push(broken());
+        return;
+    }
+    let within = match &parsed.definition.within {
+        Some(Some(path)) => path.parts.iter().map(|p| format!("{}.", p.name)).collect(),
+        _ => String::new(),
+    };
+    for class in &parsed.definition.classes {
+        class_cases(class, &within, &target, 0, cases);
+    }
+}
+
+fn class_cases(
+    class: &ClassDef,
+    within: &str,
+    target: &Target,
+    depth: usize,
+    cases: &mut Vec<Case>,
+) {
+    if depth > DEPTH_MAX {
+        return;
+    }
+    let name = format!("{within}{}", class.name.name);
+    let can_run = matches!(
+        class.restriction,
+        Restriction::Model | Restriction::Block | Restriction::Class
+    );
+    if can_run && !class.partial && has_experiment(class) {
+        cases.push(Case {
+            name: name.clone(),
+            target: target.clone(),
+            reference: None,
+        });
+    }
+    if let ClassBody::Composition { parts, .. } = &class.body {
+        let inner = format!("{name}.");
+        for element in &parts.elements {
+            if let ElementKind::Class { def, .. } = &element.kind {
+                class_cases(def, &inner, target, depth + 1, cases);
+            }
+        }
+    }
+}
+
+fn has_experiment(class: &ClassDef) -> bool {
+    let args = class.annotation.iter().flat_map(|a| &a.args);
+    args.into_iter().any(|arg| match &arg.kind {
+        ArgumentKind::Modify { path, .. } => path.parts[0].name.as_str() == "experiment",
+        _ => false,
+    })
+}

@@ -1,0 +1,420 @@
+//! One model: the process, its limits, how far it got, and the comparison.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use saltus_plot::{PlotOptions, plot_lines};
+use saltus_results::{
+    Comparison, ResultTable, SignalComparison, SignalVerdict, Statistics, TubeOptions, Verdict,
+    compare, parse_comparison_signals, read_result,
+};
+
+use super::cases::{Case, Target};
+use super::references::Reference;
+use super::report::{ErrorReport, MatchReport, ModelReport, Reached};
+use super::{Finished, Setup};
+
+/// What a model may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub seconds: f64,
+    /// Address space (Unix only).
+    pub memory_mb: u64,
+}
+
+/// Share of the time limit that a run may take before it gives up by itself.
+const WALL_SHARE: f64 = 0.9;
+
+const POLL: Duration = Duration::from_millis(10);
+
+/// Files of one run, removed when it is over.
+struct Scratch {
+    output: PathBuf,
+    stats: PathBuf,
+    stages: PathBuf,
+    stderr: PathBuf,
+    keep: bool,
+}
+
+impl Scratch {
+    fn new(folder: &Path, name: &str, keep: bool) -> Scratch {
+        let file = |ending: &str| folder.join(format!("{name}.{ending}"));
+        let scratch = Scratch {
+            output: file("csv"),
+            stats: file("json"),
+            stages: file("stages"),
+            stderr: file("log"),
+            keep,
+        };
+        scratch.remove();
+        scratch
+    }
+
+    fn remove(&self) {
+        for path in [&self.output, &self.stats, &self.stages, &self.stderr] {
+            // A file that is not there need not be removed.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.keep {
+            self.remove();
+        }
+    }
+}
+
+/// `saltus 0.1.0`, or what went wrong.
+pub(super) fn version(binary: &Path) -> String {
+    match Command::new(binary).arg("--version").output() {
+        Ok(out) => String::from_utf8_lossy(&out.stdout).trim().to_owned(),
+        Err(e) => format!("{}: {e}", binary.display()),
+    }
+}
+
+/// A reference that was read.
+struct Expected {
+    table: ResultTable,
+    names: Vec<String>,
+}
+
+fn read_reference(reference: &Reference) -> Result<Expected, String> {
+    let table = read_table(&reference.file)?;
+    let names = match &reference.signals {
+        Some(path) => {
+            let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+            parse_comparison_signals(&text)
+        }
+        None => table.variables().map(|(name, _)| name.to_owned()).collect(),
+    };
+    Ok(Expected { table, names })
+}
+
+/// Runs a model and compares; `None` if the run was cancelled from outside.
+pub(super) fn run_case(case: &Case, setup: &Setup<'_>, folder: &Path) -> Option<Finished> {
+    let scratch = Scratch::new(folder, &file_stem(&case.name), setup.keep.is_some());
+    let mut report = ModelReport::new(&case.name);
+    report.has_reference = case.reference.is_some();
+    let plain = |report| {
+        Some(Finished {
+            report,
+            pictures: Vec::new(),
+        })
+    };
+    let expected = match case.reference.as_ref().map(read_reference).transpose() {
+        Ok(expected) => expected,
+        Err(e) => return plain(report.with_error("", e)),
+    };
+    let begin = Instant::now();
+    let ended = simulate(case, setup, expected.as_ref(), &scratch);
+    report.seconds = begin.elapsed().as_secs_f64();
+    report.reached = last_stage(&scratch.stages);
+    let is_complete = matches!(&ended, Ok(End::Exited(status)) if status.success());
+    if !is_complete {
+        report.reached = report.reached.min(Some(Reached::Initialise));
+    }
+    report.statistics = fs::read_to_string(&scratch.stats)
+        .ok()
+        .and_then(|text| serde_json::from_str::<Statistics>(&text).ok());
+    let stderr = fs::read_to_string(&scratch.stderr).unwrap_or_else(|e| e.to_string());
+    match ended {
+        Err(e) => return plain(report.with_error("", e)),
+        Ok(End::Cancelled) => return None,
+        Ok(End::OutOfTime) => {
+            let what = format!("no end after {} s", setup.limits.seconds);
+            return plain(report.with_error("timeout", what));
+        }
+        Ok(End::Exited(status)) => report.exit = status.code(),
+    }
+    if report.exit != Some(0) {
+        report.error = Some(first_error(&stderr, report.exit));
+        return plain(report);
+    }
+    let Some(expected) = expected else {
+        return plain(report);
+    };
+    let result = match read_table(&scratch.output) {
+        Ok(result) => result,
+        Err(e) => return plain(report.with_error("", e)),
+    };
+    let comparison = compare(
+        &result,
+        &expected.table,
+        &expected.names,
+        &TubeOptions::default(),
+    );
+    if comparison.verdict == Verdict::Match {
+        report.reached = Some(Reached::Match);
+    }
+    report.comparison = Some(match_report(&comparison));
+    let pictures = if setup.pictures {
+        draw(&comparison, &result, &expected.table)
+    } else {
+        Vec::new()
+    };
+    Some(Finished { report, pictures })
+}
+
+/// A name as that of a file.
+fn file_stem(name: &str) -> String {
+    let keep = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let stem = name.chars().map(|c| if keep(c) { c } else { '_' });
+    stem.collect::<String>().trim_start_matches('.').to_owned()
+}
+
+/// How a process ended.
+enum End {
+    Exited(ExitStatus),
+    OutOfTime,
+    Cancelled,
+}
+
+/// Starts the program and waits.
+fn simulate(
+    case: &Case,
+    setup: &Setup<'_>,
+    expected: Option<&Expected>,
+    scratch: &Scratch,
+) -> Result<End, String> {
+    let mut args: Vec<OsString> = vec!["simulate".into()];
+    match &case.target {
+        Target::Class => args.push(case.name.clone().into()),
+        Target::File(path) => {
+            args.push(absolute(path).into());
+            // A file that could not be parsed is its own name.
+            if Path::new(&case.name) != path {
+                args.extend(["--model".into(), case.name.clone().into()]);
+            }
+        }
+    }
+    for folder in setup.libraries {
+        args.extend(["--library".into(), absolute(folder).into()]);
+    }
+    args.extend(["--output".into(), absolute(&scratch.output).into()]);
+    args.extend(["--stats".into(), absolute(&scratch.stats).into()]);
+    args.push("--quiet".into());
+    // The program ends by itself before it is killed, and so can say how far it got.
+    let seconds = WALL_SHARE * setup.limits.seconds;
+    args.extend(["--max-wall".into(), seconds.to_string().into()]);
+    match expected {
+        Some(expected) => {
+            // Some references go on beyond the model's experiment annotation, or end before.
+            if let Some(time) = expected.table.time().last() {
+                args.extend(["--stop-time".into(), time.to_string().into()]);
+            }
+            for name in &expected.names {
+                // The reference writes `a[1, 2]`, results `a[1,2]`.
+                args.extend(["--variables".into(), name.replace(", ", ",").into()]);
+            }
+        }
+        // Nothing is compared: no variable is needed.
+        None => args.extend(["--variables".into(), "time".into()]),
+    }
+    let stderr = fs::File::create(&scratch.stderr).map_err(|e| e.to_string())?;
+    let mut command = limited(&absolute(setup.binary), setup.limits.memory_mb);
+    let child = command
+        .args(args)
+        .env("SALTUS_STAGE_FILE", absolute(&scratch.stages))
+        .current_dir(scratch.output.parent().unwrap_or(Path::new(".")))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(stderr)
+        .spawn()
+        .map_err(|e| format!("{}: {e}", setup.binary.display()))?;
+    let limit = Duration::from_secs_f64(setup.limits.seconds);
+    wait(child, limit, setup.cancel).map_err(|e| e.to_string())
+}
+
+/// Models that write files do so in the folder of the run: paths must not depend on it.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The program with a bound on its memory, set by the shell.
+fn limited(binary: &Path, memory_mb: u64) -> Command {
+    if cfg!(unix) {
+        let mut command = Command::new("sh");
+        let script = format!("ulimit -v {}; exec \"$@\"", memory_mb * 1024);
+        command.arg("-c").arg(script).arg("sh").arg(binary);
+        command
+    } else {
+        Command::new(binary)
+    }
+}
+
+fn wait(mut child: Child, limit: Duration, cancel: Option<&AtomicBool>) -> std::io::Result<End> {
+    let begin = Instant::now();
+    loop {
+        let ended = child.try_wait()?;
+        // Ctrl-C reaches the model too, which then ends as if it had failed.
+        if cancel.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            if ended.is_none() {
+                child.kill()?;
+                child.wait()?;
+            }
+            return Ok(End::Cancelled);
+        }
+        if let Some(status) = ended {
+            return Ok(End::Exited(status));
+        }
+        if begin.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(End::OutOfTime);
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+/// The furthest stage that the binary says it has finished.
+fn last_stage(path: &Path) -> Option<Reached> {
+    let text = fs::read_to_string(path).ok()?;
+    text.lines()
+        .filter_map(|line| Reached::from_word(line.split_whitespace().next()?))
+        .max()
+}
+
+/// The first error on standard error, with its place and help, or the last line.
+fn first_error(stderr: &str, exit: Option<i32>) -> ErrorReport {
+    let is_error = |line: &str| {
+        line.starts_with("error[")
+            || line.starts_with("error: ")
+            || line.starts_with("this is a bug")
+    };
+    let mut lines = stderr.lines();
+    if let Some(line) = lines.by_ref().find(|line| is_error(line)) {
+        let coded = (line.strip_prefix("error[")).and_then(|rest| rest.split_once("]: "));
+        let (code, message) = match coded {
+            Some(coded) => coded,
+            None if line.starts_with("this") => ("bug", line),
+            None => ("", line.trim_start_matches("error: ")),
+        };
+        // What belongs to it ends where the next message begins.
+        let own: Vec<&str> = lines
+            .take_while(|line| !is_error(line) && !line.starts_with("warning"))
+            .collect();
+        let after = |mark: &str| {
+            let found = own.iter().find_map(|line| line.trim().strip_prefix(mark));
+            found.map(|text| text.trim().to_owned())
+        };
+        return ErrorReport {
+            code: code.to_owned(),
+            message: message.to_owned(),
+            place: after("--> "),
+            help: after("help: "),
+        };
+    }
+    let last = stderr.lines().rfind(|line| !line.trim().is_empty());
+    let ended = exit.map_or("killed by a signal".to_owned(), |code| {
+        format!("exit code {code}")
+    });
+    ErrorReport {
+        code: if exit.is_none() { "crash" } else { "" }.into(),
+        message: last.map_or(ended.clone(), |line| format!("{ended}: {line}")),
+        place: None,
+        help: None,
+    }
+}
+
+fn read_table(path: &Path) -> Result<ResultTable, String> {
+    let bytes = fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    read_result(&path.to_string_lossy(), &bytes).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn match_report(comparison: &Comparison) -> MatchReport {
+    let missing = |verdict| {
+        matches!(
+            verdict,
+            SignalVerdict::MissingInResult | SignalVerdict::MissingInReference
+        )
+    };
+    let worst = comparison.worst();
+    MatchReport {
+        verdict: comparison.verdict,
+        signals: comparison.signals.len(),
+        missing: comparison
+            .signals
+            .iter()
+            .filter(|s| missing(s.verdict))
+            .count(),
+        worst: worst.map(|s| s.name.clone()),
+        share_outside: worst.map_or(0.0, |s| s.share_outside),
+        share_outside_strict: comparison
+            .signals
+            .iter()
+            .map(|s| s.share_outside_strict)
+            .fold(0.0, f64::max),
+        first_outside: worst.and_then(|s| s.first_outside),
+    }
+}
+
+/// Pictures of a model that differs; of one that matches there is one, of its worst signal.
+const PICTURES_MAX: usize = 4;
+/// A curve has at most twice this many points in a picture.
+const POINTS_MAX: usize = 250;
+const PICTURE_SIZE: (u32, u32) = (640, 260);
+
+/// The worst signals of a result against their references.
+fn draw(comparison: &Comparison, result: &ResultTable, reference: &ResultTable) -> Vec<String> {
+    let mut signals: Vec<&SignalComparison> = comparison.signals.iter().collect();
+    signals.sort_by(|a, b| {
+        (b.share_outside.total_cmp(&a.share_outside))
+            .then((b.max_deviation / b.scale).total_cmp(&(a.max_deviation / a.scale)))
+    });
+    let n = if comparison.is_match() {
+        1
+    } else {
+        PICTURES_MAX
+    };
+    let options = |signal: &SignalComparison| PlotOptions {
+        title: Some(signal.name.clone()),
+        width: PICTURE_SIZE.0,
+        height: PICTURE_SIZE.1,
+        ..PlotOptions::default()
+    };
+    signals
+        .into_iter()
+        .take(n)
+        .filter_map(|signal| {
+            let line = |name: &str, table: &ResultTable| {
+                let values = table.signal(&signal.name)?.to_vec();
+                Some((name.to_owned(), thinned(table.time(), &values)))
+            };
+            let lines = [line("reference", reference)?, line("result", result)?];
+            // A signal without finite values has no picture.
+            plot_lines(&lines, &options(signal)).ok()
+        })
+        .collect()
+}
+
+/// The points of a curve, or the lowest and highest of each of many stretches of it.
+fn thinned(time: &[f64], values: &[f64]) -> Vec<(f64, f64)> {
+    let points: Vec<(f64, f64)> = time.iter().copied().zip(values.iter().copied()).collect();
+    if points.len() <= 2 * POINTS_MAX {
+        return points;
+    }
+    let mut out = Vec::with_capacity(2 * POINTS_MAX + 2);
+    for stretch in points.chunks(points.len().div_ceil(POINTS_MAX)) {
+        let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+        let (Some(low), Some(high)) = (
+            stretch.iter().min_by(by_value),
+            stretch.iter().max_by(by_value),
+        ) else {
+            continue;
+        };
+        let (first, second) = if low.0 <= high.0 {
+            (low, high)
+        } else {
+            (high, low)
+        };
+        out.extend([*first, *second]);
+    }
+    out.extend(points.last());
+    out
+}
