@@ -5,6 +5,7 @@
 //! object's number.
 
 use crate::tape::Sign;
+use rustc_hash::FxHashMap;
 use saltus_ir::flat::{FlatModel, Origin, Variability};
 use saltus_ir::{Base, ExprId, Id, VarId};
 use saltus_model::{
@@ -81,6 +82,8 @@ fn resolve(system: &StructuredSystem, var: VarId) -> (VarId, bool) {
 pub(crate) struct Sites<'a> {
     sources: &'a SourceMap,
     pub(crate) infos: Vec<SiteInfo>,
+    /// Places that other modes have, which keep their numbers.
+    known: FxHashMap<SiteInfo, Site>,
 }
 
 impl<'a> Sites<'a> {
@@ -88,7 +91,23 @@ impl<'a> Sites<'a> {
         Sites {
             sources,
             infos: Vec::new(),
+            known: FxHashMap::default(),
         }
+    }
+
+    /// For a further mode of a model with these places.
+    pub(crate) fn extending(sources: &'a SourceMap, infos: &[SiteInfo]) -> Sites<'a> {
+        Sites {
+            sources,
+            infos: infos.to_vec(),
+            known: (infos.iter().cloned().zip(0..))
+                .map(|(info, k)| (info, Site(k)))
+                .collect(),
+        }
+    }
+
+    pub(crate) fn sources(&self) -> &'a SourceMap {
+        self.sources
     }
 
     pub(crate) fn add(&mut self, span: Span, text: String) -> Site {
@@ -98,12 +117,16 @@ impl<'a> Sites<'a> {
         } else {
             (String::new(), 0, 0)
         };
-        self.infos.push(SiteInfo {
+        let info = SiteInfo {
             file,
             line,
             column,
             text,
-        });
+        };
+        if let Some(&site) = self.known.get(&info) {
+            return site;
+        }
+        self.infos.push(info);
         Site(self.infos.len() as u32 - 1)
     }
 

@@ -15,6 +15,7 @@ mod functions;
 mod layout;
 mod lower;
 mod model;
+mod modes;
 mod native;
 mod num;
 mod program;
@@ -35,5 +36,5 @@ pub fn compile(
     system: StructuredSystem,
     sources: &SourceMap,
 ) -> Result<CompiledModel, Vec<Diagnostic>> {
-    program::build(system, sources).map(CompiledModel::new)
+    program::build(system, layout::Sites::new(sources)).map(CompiledModel::new)
 }

@@ -4,17 +4,19 @@ use crate::calendar::{Source, next_instant};
 use crate::code::{Code, Execution, How};
 use crate::delay::{DelayBuffer, Smoothness};
 use crate::functions::FunctionReport;
+use crate::modes::ModeStore;
 use crate::program::{Attribute, DelayInfo, Program, TimeKind};
 use crate::sets::Choice;
 use crate::work::{Columns, Context, Texts, Work};
 use rustc_hash::FxHashMap;
 use saltus_ir::external::{Host, NoHost, Objects};
 use saltus_model::{
-    BlockId, BlockInfo, CodeId, CrossingInfo, DaeForm, Fault, FaultKind, InitialNote, Instance,
-    Model, ModelInfo, ScheduleKind, Section, SelectionChange, Slot, SlotRole, StateSlots, Status,
-    StepPoint, System, Values,
+    BlockId, BlockInfo, CodeId, ConstraintValue, CrossingInfo, DaeForm, Fault, FaultKind,
+    InitialNote, Instance, JumpId, JumpInfo, Model, ModelInfo, ScheduleKind, Section,
+    SelectionChange, Slot, SlotRole, StateSlots, Status, StepPoint, System, Values,
 };
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// An immutable compiled model; runs share it.
@@ -94,9 +96,14 @@ impl Model for CompiledModel {
         };
         CompiledInstance {
             info: Arc::new(program.info.clone()),
+            store: program.switching.as_ref().map(ModeStore::new),
+            modes: Vec::new(),
+            jumps: Vec::new(),
+            mode: None,
+            selected: Vec::new(),
             system: CompiledSystem {
                 program,
-                work: RefCell::new(work),
+                work: Rc::new(RefCell::new(work)),
                 execution: self.execution,
                 uses_dae_form: self.uses_dae_form,
             },
@@ -113,7 +120,15 @@ impl Model for CompiledModel {
 /// One run of a compiled model.
 pub struct CompiledInstance {
     info: Arc<ModelInfo>,
+    /// The system with all branches taken together: the only one, unless there is a store of modes.
     system: CompiledSystem,
+    store: Option<ModeStore>,
+    modes: Vec<CompiledSystem>,
+    /// Ways into modes, by [`JumpId`].
+    jumps: Vec<CompiledSystem>,
+    /// The mode in use, an index into `modes`, and the values of the switches that selected it.
+    mode: Option<u32>,
+    selected: Vec<bool>,
     host: Arc<dyn Host>,
     time_start: f64,
     /// Number of the last tick that fired, of each source of time events.
@@ -219,10 +234,12 @@ impl Instance for CompiledInstance {
         self.time_start = time_start;
         self.fired.clear();
         let program = self.system.program.clone();
-        let mut values = Values::new(program.layout.n_slots);
+        self.mode = None;
+        let n_slots = self.store.as_ref().map_or(0, ModeStore::n_slots);
+        let mut values = Values::new(n_slots.max(program.layout.n_slots));
         values.v[0] = time_start;
         {
-            let work = self.system.work.get_mut();
+            let work = &mut *self.system.work.borrow_mut();
             work.objects = Objects::new(self.host.clone());
             work.texts = Texts::default();
             work.texts.intern(&"".into());
@@ -264,7 +281,13 @@ impl Instance for CompiledInstance {
             .execute(&program.starts, &mut values, &mut [])
             .map_err(fatal)?;
         // A start value that nobody gave is the allowed number nearest to zero.
-        for (i, slot) in self.info.slots.iter().enumerate() {
+        for (i, slot) in self
+            .info
+            .slots
+            .iter()
+            .enumerate()
+            .take(program.has_start.len())
+        {
             let unknown = matches!(
                 slot.role,
                 SlotRole::State | SlotRole::Algebraic | SlotRole::Discrete
@@ -277,7 +300,7 @@ impl Instance for CompiledInstance {
                 values.v[i] = values.v[i].clamp(slot.min, slot.max);
             }
         }
-        self.system.work.get_mut().overrides.clear();
+        self.system.work.borrow_mut().overrides.clear();
         self.choices = program.sets.iter().map(Choice::new).collect();
         for (set, choice) in program.sets.iter().zip(&self.choices) {
             set.write(&choice.order, &mut values);
@@ -286,6 +309,7 @@ impl Instance for CompiledInstance {
             set_range(info, &DelayBuffer::default(), &mut values);
         }
         values.pre.clone_from(&values.v);
+        self.first_mode(&mut values)?;
         Ok(values)
     }
 
@@ -293,8 +317,110 @@ impl Instance for CompiledInstance {
         &self.system.program.notes
     }
 
+    #[inline]
     fn system(&self, _: &Values) -> &CompiledSystem {
-        &self.system
+        match self.mode {
+            None => &self.system,
+            Some(mode) => &self.modes[mode as usize],
+        }
+    }
+
+    fn mode(&self, _: &Values) -> u32 {
+        self.mode.map_or(0, |mode| mode + 1)
+    }
+
+    fn has_modes(&self) -> bool {
+        self.store.is_some()
+    }
+
+    fn modes_structured(&self) -> u64 {
+        self.store
+            .as_ref()
+            .map_or(1, |store| store.n_modes() as u64)
+    }
+
+    fn constraints(&self, values: &Values, out: &mut Vec<ConstraintValue>) -> Status {
+        let system = self.system(values);
+        let Some(restart) = &system.program.restart else {
+            return Ok(());
+        };
+        let n = restart.sites.len();
+        let mut work = system.work.borrow_mut();
+        let numbers = system.numbers(&mut work, &restart.constraints, values, 2 * n)?;
+        out.extend(
+            (numbers.chunks(2).zip(&restart.sites)).map(|(pair, &site)| ConstraintValue {
+                residual: pair[0],
+                magnitude: pair[1],
+                site,
+            }),
+        );
+        work.numbers = numbers;
+        Ok(())
+    }
+
+    fn jump(&mut self, violated: &[usize], values: &mut Values) -> Result<Option<JumpId>, Fault> {
+        let (Some(store), Some(switching), Some(mode)) =
+            (&mut self.store, &self.system.program.switching, self.mode)
+        else {
+            return Ok(None);
+        };
+        let (jump, new) = store.jump(switching, mode, violated, &self.info)?;
+        if let Some(program) = new {
+            let system = self.add_program(program);
+            self.jumps.push(system);
+        }
+        fit(values, self.info.slots.len());
+        Ok(Some(jump))
+    }
+
+    fn jump_system(&self, jump: JumpId) -> Option<(&CompiledSystem, &JumpInfo)> {
+        let store = self.store.as_ref()?;
+        Some((&self.jumps[jump.0 as usize], store.jump_info(jump)))
+    }
+
+    fn select_mode(&mut self, values: &mut Values) -> Result<bool, Fault> {
+        if self.store.is_none() {
+            return Ok(false);
+        }
+        let switches = self.switch_values(values)?;
+        let before = self.mode;
+        self.force_mode(&switches, values)?;
+        Ok(self.mode != before)
+    }
+
+    fn switches(&self, values: &Values) -> Result<(Vec<bool>, Vec<u32>), Fault> {
+        let live = self.store.as_ref().map(|store| store.live().to_vec());
+        Ok((self.switch_values(values)?, live.unwrap_or_default()))
+    }
+
+    fn selected_switches(&self) -> &[bool] {
+        &self.selected
+    }
+
+    fn force_mode(&mut self, switches: &[bool], values: &mut Values) -> Status {
+        self.selected.clear();
+        self.selected.extend_from_slice(switches);
+        let (Some(store), Some(switching)) = (&mut self.store, &self.system.program.switching)
+        else {
+            return Ok(());
+        };
+        let (mode, new) = store.select(switching, switches, &self.info)?;
+        if let Some(program) = new {
+            let system = self.add_program(program);
+            self.modes.push(system);
+        }
+        fit(values, self.info.slots.len());
+        if self.mode != mode {
+            self.mode = mode;
+            let program = &self.system(values).program;
+            self.choices = program.sets.iter().map(Choice::new).collect();
+            self.restore_states(values);
+        }
+        Ok(())
+    }
+
+    fn is_singular(&self) -> bool {
+        self.store.is_some() && self.mode.is_none()
     }
 
     fn next_time_event(&self, values: &Values) -> Result<f64, Fault> {
@@ -360,7 +486,11 @@ impl Instance for CompiledInstance {
     }
 
     fn reselect_states(&mut self, values: &mut Values) -> Result<Vec<SelectionChange>, Fault> {
-        let program = self.system.program.clone();
+        let system = match self.mode {
+            None => &self.system,
+            Some(mode) => &self.modes[mode as usize],
+        };
+        let program = system.program.clone();
         let mut changes = Vec::new();
         for (set, choice) in program.sets.iter().zip(&mut self.choices) {
             if set.constraints.tape.inexact {
@@ -368,8 +498,7 @@ impl Instance for CompiledInstance {
             }
             choice.see(set, values, |slot| self.info.slots[slot.index()].nominal);
             let size = (set.n_columns(), set.n_columns());
-            self.system
-                .columns(&set.constraints, values, &mut choice.jacobian, size)?;
+            system.columns(&set.constraints, values, &mut choice.jacobian, size)?;
             if choice.improve(set) {
                 changes.extend(set.write(&choice.order, values));
             }
@@ -378,7 +507,7 @@ impl Instance for CompiledInstance {
     }
 
     fn restore_states(&mut self, values: &mut Values) {
-        let program = self.system.program.clone();
+        let program = self.system(values).program.clone();
         for (set, choice) in program.sets.iter().zip(&self.choices) {
             set.write(&choice.order, values);
         }
@@ -500,6 +629,13 @@ fn set_range(info: &DelayInfo, buffer: &DelayBuffer, values: &mut Values) {
     }
 }
 
+/// Modes may have added slots.
+fn fit(values: &mut Values, n_slots: usize) {
+    let n_slots = n_slots.max(values.v.len());
+    values.v.resize(n_slots, 0.0);
+    values.pre.resize(n_slots, 0.0);
+}
+
 /// Parameters have no trial points.
 fn fatal(fault: Fault) -> Fault {
     Fault {
@@ -509,6 +645,57 @@ fn fatal(fault: Fault) -> Fault {
 }
 
 impl CompiledInstance {
+    fn switch_values(&self, values: &Values) -> Result<Vec<bool>, Fault> {
+        let Some(switching) = &self.system.program.switching else {
+            return Ok(Vec::new());
+        };
+        let n = switching.modes.literals().len();
+        let mut work = self.system.work.borrow_mut();
+        let numbers = (self.system).numbers(&mut work, &switching.literals, values, n)?;
+        let switches = numbers.iter().map(|&x| x != 0.0).collect();
+        work.numbers = numbers;
+        Ok(switches)
+    }
+
+    /// The mode that the discrete part of the initial system selects at the start values.
+    fn first_mode(&mut self, values: &mut Values) -> Status {
+        let program = self.system.program.clone();
+        let Some(switching) = &program.switching else {
+            return Ok(());
+        };
+        let mut guess = values.clone();
+        // What cannot be evaluated at the start values decides nothing.
+        if (self.system.execute(&switching.guess, &mut guess, &mut [])).is_err() {
+            guess.clone_from(values);
+        }
+        self.select_mode(&mut guess)?;
+        fit(values, guess.v.len());
+        for set in &self.system(values).program.clone().sets {
+            for slot in &set.selectors {
+                values.set(*slot, guess.get(*slot));
+                values.pre[slot.index()] = guess.get(*slot);
+            }
+        }
+        Ok(())
+    }
+
+    /// The code of a mode or jump that this run has just met; its slots and places become those of the run.
+    fn add_program(&mut self, program: Arc<Program>) -> CompiledSystem {
+        let info = Arc::make_mut(&mut self.info);
+        let n_slots = info.slots.len().min(program.info.slots.len());
+        info.slots.extend_from_slice(&program.info.slots[n_slots..]);
+        info.sites.clone_from(&program.info.sites);
+        let mut work = self.system.work.borrow_mut();
+        let n_asserts = work.warned.len().max(program.n_asserts);
+        work.warned.resize(n_asserts, false);
+        CompiledSystem {
+            program,
+            work: self.system.work.clone(),
+            execution: self.system.execution,
+            uses_dae_form: self.system.uses_dae_form,
+        }
+    }
+
     fn set_attributes(&mut self, numbers: &[f64]) {
         let program = self.system.program.clone();
         let info = Arc::make_mut(&mut self.info);
@@ -535,10 +722,11 @@ impl CompiledInstance {
     }
 }
 
-/// The code of the model's one mode.
+/// The code of one mode.
 pub struct CompiledSystem {
     program: Arc<Program>,
-    work: RefCell<Work>,
+    /// Shared by the modes of a run.
+    work: Rc<RefCell<Work>>,
     execution: Execution,
     uses_dae_form: bool,
 }

@@ -18,7 +18,7 @@ use saltus_model::{
     ScheduleKind, Section, Site, Slot, StateSlots, colour_columns,
 };
 use saltus_structure::{
-    Action, Assignment, Block, Coefficients, Direct, Role, StateSet, Step, StructuredSystem,
+    Action, Assignment, Block, Coefficients, Direct, Modes, Role, StateSet, Step, StructuredSystem,
     TimeEvent,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
@@ -76,6 +76,30 @@ pub(crate) struct Program {
     pub(crate) engine: SharedEngine,
     pub(crate) functions: Vec<FunctionCode>,
     pub(crate) function_report: FunctionReport,
+    /// For a model that is structured anew for some of its modes.
+    pub(crate) switching: Option<Switching>,
+    /// Of a mode: how it is entered.
+    pub(crate) restart: Option<RestartCode>,
+}
+
+#[derive(Debug)]
+pub(crate) struct RestartCode {
+    /// What the equations of jumps are made from.
+    pub(crate) system: StructuredSystem,
+    /// Residual and magnitude of each constraint.
+    pub(crate) constraints: Code,
+    pub(crate) sites: Vec<Site>,
+}
+
+/// What further modes are made from.
+#[derive(Debug)]
+pub(crate) struct Switching {
+    pub(crate) modes: Modes,
+    pub(crate) sources: SourceMap,
+    /// Results are the values of the switches.
+    pub(crate) literals: Code,
+    /// The discrete part of the initial system alone, for a first guess of them.
+    pub(crate) guess: Code,
 }
 
 #[derive(Debug)]
@@ -179,15 +203,18 @@ struct Builder<'a> {
 }
 
 pub(crate) fn build(
-    system: StructuredSystem,
-    sources: &SourceMap,
+    mut system: StructuredSystem,
+    sites: Sites<'_>,
 ) -> Result<Program, Vec<Diagnostic>> {
+    let modes = system.modes.take();
+    let basis = system.restart.is_some().then(|| system.clone());
+    let sources = sites.sources();
     let layout = Layout::new(&system);
     let functions = RefCell::default();
     let mut b = Builder {
         system: &system,
         layout: &layout,
-        sites: Sites::new(sources),
+        sites,
         tapes: Vec::new(),
         blocks: Vec::new(),
         errors: Vec::new(),
@@ -228,6 +255,13 @@ pub(crate) fn build(
     let (crossings, crossing_tape, affine_tape) = b.crossings();
     let (time_events, time_tape) = b.time_events();
     let delay_tape = b.delays();
+    let switching = modes.map(|modes| Switching {
+        literals: b.literals(&modes).into(),
+        guess: b.assignments(&discrete_assignments(&system.initial)).into(),
+        modes: *modes,
+        sources: sources.clone(),
+    });
+    let restart = basis.map(|basis| b.restart(basis));
     let sets = system
         .state_sets
         .iter()
@@ -365,7 +399,25 @@ pub(crate) fn build(
         engine: SharedEngine::default(),
         functions,
         function_report,
+        switching,
+        restart,
     })
+}
+
+/// What sorted steps assign to discrete variables, in order.
+fn discrete_assignments(steps: &[Step]) -> Vec<Assignment> {
+    let mut list = Vec::new();
+    for step in steps {
+        match step {
+            Step::Assign {
+                assignment,
+                discrete: true,
+            } => list.push(*assignment),
+            Step::Block(block) => list.extend_from_slice(&block.discrete),
+            Step::Assign { .. } | Step::Action { .. } => {}
+        }
+    }
+    list
 }
 
 /// Discrete variables, relations, and the internal ones that discrete steps assign.
@@ -947,6 +999,47 @@ impl<'a> Builder<'a> {
             sources.push(TimeSource { kind, site });
         }
         (sources, lower.finish())
+    }
+
+    fn restart(&mut self, system: StructuredSystem) -> RestartCode {
+        let flat = self.flat();
+        let mut lower = self.lower(Site(0));
+        let mut sites = Vec::new();
+        let constraints = system.restart.iter().flat_map(|r| &r.constraints);
+        for (i, constraint) in constraints.enumerate() {
+            let text = || {
+                let (lhs, rhs) = (
+                    expr_text(flat, constraint.lhs),
+                    expr_text(flat, constraint.rhs),
+                );
+                format!("{lhs} = {rhs}")
+            };
+            let site = self.sites.add(constraint.origin.span, text());
+            lower.set_site(site);
+            sites.push(site);
+            let residual = lower.out(constraint.residual, 2 * i);
+            let magnitude = lower.out(constraint.magnitude, 2 * i + 1);
+            self.check(constraint.origin, text, residual.and(magnitude));
+        }
+        RestartCode {
+            system,
+            constraints: lower.finish().into(),
+            sites,
+        }
+    }
+
+    fn literals(&mut self, modes: &Modes) -> Tape {
+        let flat = self.flat();
+        let mut lower = self.lower(Site(0));
+        for (i, literal) in modes.literals().iter().enumerate() {
+            let origin = Origin {
+                span: flat.span,
+                component: flat.name,
+            };
+            let result = lower.out(literal.expr(), i);
+            self.check(origin, || expr_text(flat, literal.expr()), result);
+        }
+        lower.finish()
     }
 
     fn state_set(&mut self, set: &StateSet) -> SetCode {

@@ -90,7 +90,7 @@ pub struct VariableInfo {
 }
 
 /// A place in the source, already resolved to text, and the equation or declaration there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SiteInfo {
     pub file: String,
     pub line: u32,

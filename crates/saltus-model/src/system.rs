@@ -43,6 +43,60 @@ pub trait Instance {
         0
     }
 
+    /// For models that structure a mode when it is first met: chooses the one that the discrete variables in `values` select. True if it is another than
+    /// before; `values` may then have more slots than before.
+    #[inline(always)]
+    fn select_mode(&mut self, _values: &mut Values) -> Result<bool, Fault> {
+        Ok(false)
+    }
+
+    /// The values of all switches, what selects between branches of equations, and as indices those that the modes depend on.
+    fn switches(&self, _values: &Values) -> Result<(Vec<bool>, Vec<u32>), Fault> {
+        Ok((Vec::new(), Vec::new()))
+    }
+
+    /// The values of all switches for which the mode in use was selected; after binding, those that the start values give.
+    fn selected_switches(&self) -> &[bool] {
+        &[]
+    }
+
+    /// As [`Instance::select_mode`], for values of the switches that need not be those of the moment.
+    fn force_mode(&mut self, _switches: &[bool], _values: &mut Values) -> Status {
+        Ok(())
+    }
+
+    /// The switches leave the equations singular, whichever variables are states: what all modes have in common stands in for the mode, and minimum
+    /// norm for what is missing.
+    fn is_singular(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Instance::select_mode`] may ever choose another mode.
+    #[inline(always)]
+    fn has_modes(&self) -> bool {
+        false
+    }
+
+    /// How many modes have been structured.
+    fn modes_structured(&self) -> u64 {
+        1
+    }
+
+    /// After another mode was selected: its constraints between quantities that it takes over, at the values as they are.
+    fn constraints(&self, _values: &Values, _out: &mut Vec<ConstraintValue>) -> Status {
+        Ok(())
+    }
+
+    /// Equations for the jump into the selected mode if those constraints, by index, do not hold. `values` may then have more slots than before.
+    fn jump(&mut self, _violated: &[usize], _values: &mut Values) -> Result<Option<JumpId>, Fault> {
+        Ok(None)
+    }
+
+    /// A jump: the event schedule of its system determines what jumps from the left limits in `pre`.
+    fn jump_system(&self, _jump: JumpId) -> Option<(&Self::System, &JumpInfo)> {
+        None
+    }
+
     /// Time of the next time event strictly after `values.time()`, `f64::INFINITY` if there is none.
     fn next_time_event(&self, values: &Values) -> Result<f64, Fault>;
 
@@ -60,7 +114,7 @@ pub trait Instance {
         Ok(Vec::new())
     }
 
-    /// Called when variables were given values from outside: states that stand for others (state sets) take theirs from these.
+    /// Called when variables were given values from outside, or jumped: states that stand for others (state sets) take theirs from these.
     fn restore_states(&mut self, _values: &mut Values) {}
 
     /// The model keeps a past (delays): it wants points inside each accepted step too, [`StepPoint::Inside`].
@@ -74,6 +128,29 @@ pub trait Instance {
 
     /// An upper bound on the step size from the model (shortest delay); infinity if none.
     fn step_size_max(&self, values: &Values) -> f64;
+}
+
+/// A constraint of a mode that is entered.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ConstraintValue {
+    /// Zero if it holds.
+    pub residual: f64,
+    /// The sum of the magnitudes of its terms.
+    pub magnitude: f64,
+    pub site: Site,
+}
+
+/// A way into a mode, of one instance.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct JumpId(pub u32);
+
+/// What a jump determines.
+#[derive(Clone, Debug, Default)]
+pub struct JumpInfo {
+    /// What jumps.
+    pub moved: Vec<Slot>,
+    /// What is an impulse, and where its weight is.
+    pub impulses: Vec<(Slot, Slot)>,
 }
 
 /// An element of a choice of states that changed.

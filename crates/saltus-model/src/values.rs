@@ -99,6 +99,12 @@ pub enum FaultKind {
     External(String),
     /// The model code is not defined here (table out of range, array index).
     Range(String),
+    /// The values select a mode that cannot be structured; `code` names the error.
+    Mode {
+        code: &'static str,
+        message: String,
+        notes: Vec<String>,
+    },
 }
 
 /// Result of model code.

@@ -52,6 +52,10 @@ pub enum SimError {
         count: u32,
         relations: Vec<(Slot, Site)>,
     },
+    /// No mode agrees with the initial values that follow from it.
+    InitialMode {
+        time: f64,
+    },
     /// The events of a relation accumulated at `limit` (Zeno), and the model does not say how the motion goes on: the
     /// function left zero on the side that the events had kept it from.
     Zeno {
@@ -95,6 +99,7 @@ impl SimError {
             | SimError::Zeno { time, .. }
             | SimError::Calendar { time, .. }
             | SimError::WallClock { time, .. }
+            | SimError::InitialMode { time }
             | SimError::Cancelled { time } => Some(*time),
         }
     }

@@ -6,13 +6,15 @@
 //! repeat
 //!     run the sorted event system            relations and discrete variables are unknowns here and only here
 //!     apply the reinits it asked for         x⁺
-//!     if nothing changed: stop               no reinit moved a state, every discrete slot equals its pre
+//!     enter the mode that it selects         states of that mode, jumps and impulses that its constraints ask for
+//!     if nothing changed: stop               no reinit moved a state, no mode was entered, every discrete slot equals its pre
 //!     pre := v                               for all slots at once; n := n + 1
 //! reset the flags
 //! ```
 //! Every line has a test in `tests/event_step.rs`.
 
 use crate::error::{Oscillation, Phase, SimError};
+use crate::jump::enter_mode;
 use crate::point::Mode;
 use saltus_model::{Instance, ScheduleKind, Site, Slot, System, Values};
 use saltus_solve::{Accuracy, Guess, Tolerances};
@@ -35,8 +37,12 @@ pub(crate) enum TimeFlags {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventStep {
     pub(crate) iterations: u32,
-    /// States that a `reinit` gave a new value.
+    /// States that a `reinit` or a jump gave a new value.
     pub(crate) reinitialised: Vec<Slot>,
+    /// What was an impulse when a mode was entered, with its weight.
+    pub(crate) impulses: Vec<(Slot, f64)>,
+    /// The modes entered.
+    pub(crate) visited: Vec<u32>,
     pub(crate) terminate: Option<(Site, String)>,
     pub(crate) messages: Vec<(Site, String)>,
 }
@@ -46,6 +52,8 @@ impl EventStep {
     pub(crate) fn clear(&mut self) {
         self.iterations = 0;
         self.reinitialised.clear();
+        self.impulses.clear();
+        self.visited.clear();
         self.terminate = None;
         self.messages.clear();
     }
@@ -71,7 +79,8 @@ pub(crate) fn event_step<I: Instance>(
         step.iterations += 1;
         run_event_system(instance, mode, values, tolerances)?;
         let moved = apply_actions(values, step);
-        if !moved && discrete_unchanged(instance, values) {
+        let entered = enter_mode(instance, mode, values, tolerances, step)?;
+        if !moved && !entered && discrete_unchanged(instance, values) {
             break;
         }
         if step.iterations == iterations_max {

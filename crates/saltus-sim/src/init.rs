@@ -6,6 +6,7 @@
 //! means the one that the simplified model leads to. Where the path has no beginning or ends early, the actual equations are solved directly, and
 //! the log says so.
 
+use crate::choose::{Among, choose};
 use crate::error::{Phase, SimError};
 use crate::options::{Options, StartPoint};
 use crate::point::Mode;
@@ -16,6 +17,8 @@ use saltus_solve::{Accuracy, Guess, SolveError, Tolerances};
 /// First and largest step of λ.
 const HOMOTOPY_STEP_FIRST: f64 = 0.1;
 const HOMOTOPY_STEP_MAX: f64 = 0.5;
+/// Modes that values of another run are tried in.
+const MODES_TRIED_MAX: usize = 8;
 /// Below this step of λ the continuation has failed.
 const HOMOTOPY_STEP_MIN: f64 = 1e-5;
 
@@ -42,40 +45,55 @@ pub(crate) fn initialise<I: Instance>(
     values.pre[0] = options.start_time;
     set_flag(&mut values, instance.info().initial, 1.0);
     set_flag(&mut values, instance.info().homotopy, 1.0);
+    let failed = |error| SimError::Evaluation {
+        time: start_time,
+        phase: Phase::Initial,
+        error,
+    };
     let mut mode = match used {
         Some(mode) if mode.number == instance.mode(&values) => mode,
         _ => Mode::enter(instance, &values, tolerances),
     };
     if let StartPoint::Values(known) = &options.start {
         set_flag(&mut values, instance.info().initial, 0.0);
-        go_on(instance, &mut mode, &mut values, known).map_err(|error| SimError::Evaluation {
-            time: options.start_time,
-            phase: Phase::Initial,
-            error,
-        })?;
+        go_on(instance, &mut mode, &mut values, tolerances, known).map_err(failed)?;
         mode.driver.forget_factors();
         mode.driver.accept(instance.system(&values), &values);
         return Ok((mode, values));
     }
-    let led = match instance.info().homotopy {
-        None => false,
-        Some(lambda) => {
-            let start = values.clone();
-            let led = continuation(instance, &mut mode, &mut values, lambda);
-            if !led {
-                values = start;
+    if !instance.has_modes() {
+        solve_initial(instance, &mut mode, &mut values, recorder).map_err(failed)?;
+    } else {
+        let first = instance.selected_switches().to_vec();
+        let start = values;
+        let mut cause = None;
+        let mut attempt = |instance: &mut I, values: &mut Values| {
+            let mut mode = Mode::enter(instance, values, tolerances);
+            match solve_initial(instance, &mut mode, values, recorder) {
+                Ok(()) => Ok((mode, ())),
+                Err(error) => {
+                    cause.get_or_insert_with(|| error.clone());
+                    Err(error)
+                }
             }
-            led
+        };
+        // The event at the start time follows.
+        let mut onward = |_: &I, _: &mut Mode, _: &mut Values, _: f64| Ok(());
+        let mut chosen = Ok(None);
+        for among in [Among::Regular, Among::All] {
+            chosen = choose(instance, &start, &first, among, &mut attempt, &mut onward);
+            if !matches!(chosen, Ok(None)) {
+                break;
+            }
         }
-    };
-    if !led {
-        solve(instance, &mut mode, &mut values).map_err(|error| SimError::Evaluation {
-            time: options.start_time,
-            phase: Phase::Initial,
-            error,
-        })?;
-        if instance.info().homotopy.is_some() {
-            recorder.note(&NoteRecord::NoHomotopy);
+        match chosen.map_err(|fault| failed(SolveError::Fault(fault)))? {
+            Some((found, at, ())) => (mode, values) = (found, at),
+            None => {
+                return Err(match cause {
+                    Some(error) => failed(error),
+                    None => SimError::InitialMode { time: start_time },
+                });
+            }
         }
     }
     set_flag(&mut values, instance.info().initial, 0.0);
@@ -90,21 +108,34 @@ fn go_on<I: Instance>(
     instance: &mut I,
     mode: &mut Mode,
     values: &mut Values,
+    tolerances: Tolerances,
     known: &[(Slot, f64)],
 ) -> Result<(), SolveError> {
     for &(slot, value) in known {
         set_flag(values, Some(slot), value);
     }
-    instance.restore_states(values);
+    // Values of an accepted point belong to a mode; which one may show only when relations are known.
     let mut trial = values.clone();
-    let schedule = ScheduleKind::Event;
-    (mode.driver).run(
-        instance.system(&trial),
-        schedule,
-        &mut trial,
-        Accuracy::Tight,
-        Guess::Current,
-    )?;
+    for _ in 0..MODES_TRIED_MAX {
+        if instance.select_mode(&mut trial)? {
+            *mode = Mode::enter(instance, &trial, tolerances);
+            values.v.resize(trial.v.len(), 0.0);
+            values.pre.resize(trial.v.len(), 0.0);
+        }
+        instance.restore_states(values);
+        trial.clone_from(values);
+        (mode.driver).run(
+            instance.system(&trial),
+            ScheduleKind::Event,
+            &mut trial,
+            Accuracy::Tight,
+            Guess::Current,
+        )?;
+        if !instance.has_modes() || !instance.select_mode(&mut trial)? {
+            break;
+        }
+        *mode = Mode::enter(instance, &trial, tolerances);
+    }
     for (i, slot) in instance.info().slots.iter().enumerate() {
         let derived = matches!(
             slot.role,
@@ -120,6 +151,33 @@ fn go_on<I: Instance>(
         set_flag(values, Some(slot), value);
     }
     values.actions = Default::default();
+    Ok(())
+}
+
+/// Solves the initial system of a mode.
+fn solve_initial<I: Instance>(
+    instance: &I,
+    mode: &mut Mode,
+    values: &mut Values,
+    recorder: &mut dyn Recorder,
+) -> Result<(), SolveError> {
+    let led = match instance.info().homotopy {
+        None => false,
+        Some(lambda) => {
+            let start = values.clone();
+            let led = continuation(instance, mode, values, lambda);
+            if !led {
+                *values = start;
+            }
+            led
+        }
+    };
+    if !led {
+        solve(instance, mode, values)?;
+        if instance.info().homotopy.is_some() {
+            recorder.note(&NoteRecord::NoHomotopy);
+        }
+    }
     Ok(())
 }
 

@@ -42,14 +42,18 @@
 //! | `work` | the work space of a run, which the next one uses again |
 //! | `watch` | events that accumulate |
 //! | `creep` | small steps at discontinuities that are no events |
+//! | `choose` | which mode follows where that is not plain |
+//! | `jump` | entering a mode, with impulses |
 //! | `point` | evaluation of the model at one point |
 
 mod calendar;
+mod choose;
 mod creep;
 mod error;
 mod event_step;
 mod guard;
 mod init;
+mod jump;
 mod options;
 mod point;
 mod record;

@@ -1,6 +1,6 @@
 //! What a run hands out: rows, events, notes, statistics.
 
-use saltus_model::{Site, Slot, Values};
+use saltus_model::{ModelInfo, Site, Slot, Values};
 use saltus_solve::{BlockNote, SolverName};
 
 /// Receives a run as it is computed. Both sides of an event are rows of equal time.
@@ -24,6 +24,9 @@ pub trait Recorder {
 
     /// An accepted step.
     fn step(&mut self, _step: &StepRecord) {}
+
+    /// A mode was structured: there are more slots and places than before, those known keep their numbers.
+    fn grown(&mut self, _info: &ModelInfo) {}
 
     /// Something the user should know about how a result came about.
     fn note(&mut self, _note: &NoteRecord) {}
@@ -110,6 +113,8 @@ pub struct EventRecord {
     pub causes: Vec<Cause>,
     /// Discrete variables, relations and reinitialised states that differ on the two sides.
     pub changed: Vec<ChangedValue>,
+    /// What was an impulse at this instant, with its weight.
+    pub impulses: Vec<(Slot, f64)>,
     /// Passes of the event iteration.
     pub iterations: u32,
     /// Evaluations of the crossing functions to isolate and locate it.

@@ -14,7 +14,9 @@ use crate::event_step::{TimeFlags, event_step};
 use crate::guard::{Inside, beyond};
 use crate::init::{initialise, set_flag};
 use crate::options::{Environment, OptionError, Options, StartPoint};
-use crate::point::{Mode, ModelProblem, Relations, StepCrossings, evaluate_all, gather, scatter};
+use crate::point::{
+    Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all, gather, scatter,
+};
 use crate::record::{
     Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
     StepRecord,
@@ -135,7 +137,10 @@ fn simulate_in<I: Instance>(
             return Err(RunFailure { error, summary });
         }
     };
-    summary.statistics.modes_structured = 1;
+    summary.statistics.modes_structured = instance.modes_structured();
+    if instance.has_modes() {
+        recorder.grown(instance.info());
+    }
     let work = match work {
         Some(work) if work.serves(mode.number) => work,
         _ => Work::new(instance, options, tolerances, &mode, &values),
@@ -363,6 +368,7 @@ impl<I: Instance> Run<'_, I> {
                 method: "pivot",
                 causes: Vec::new(),
                 changed: changed.collect(),
+                impulses: Vec::new(),
                 iterations: 0,
                 evaluations: 0,
                 restarted: true,
@@ -704,6 +710,7 @@ impl<I: Instance> Run<'_, I> {
                 method: "bernstein",
                 causes: vec![cause(crossings, &change)],
                 changed: Vec::new(),
+                impulses: Vec::new(),
                 iterations: 0,
                 evaluations: 0,
                 restarted: false,
@@ -1005,14 +1012,29 @@ impl<I: Instance> Run<'_, I> {
 
     /// The event step at the present instant; adds to what the event did.
     fn event_step(&mut self, flags: TimeFlags) -> Result<(), SimError> {
-        event_step(
+        let result = event_step(
             self.instance,
             &mut self.mode,
             &mut self.values,
             self.tolerances,
             flags,
             &mut self.work.step,
-        )
+        );
+        if self.instance.has_modes() {
+            self.note_modes();
+        }
+        result
+    }
+
+    /// The model may have structured modes, and have more slots now.
+    fn note_modes(&mut self) {
+        let structured = self.instance.modes_structured();
+        let before = std::mem::replace(&mut self.summary.statistics.modes_structured, structured);
+        if before != structured || self.work.before.len() != self.values.v.len() {
+            self.recorder.grown(self.instance.info());
+            self.work.before.resize(self.values.v.len(), 0.0);
+            self.work.finite = continuous_slots(self.instance.info());
+        }
     }
 
     fn motion_change(&self) -> Option<Discontinuity> {
@@ -1067,7 +1089,9 @@ impl<I: Instance> Run<'_, I> {
             self.mode = Mode::enter(self.instance, &self.values, self.tolerances);
         }
         self.entered = self.mode.number;
-        self.summary.statistics.modes_structured += 1;
+        if !self.instance.has_modes() {
+            self.summary.statistics.modes_structured += 1;
+        }
         self.absorb_integrator_statistics();
         let instance = &*self.instance;
         (self.work).enter(
@@ -1248,6 +1272,7 @@ impl<I: Instance> Run<'_, I> {
             },
             causes: std::mem::take(&mut self.work.causes_logged),
             changed,
+            impulses: self.work.step.impulses.clone(),
             iterations: self.work.step.iterations,
             evaluations,
             restarted,

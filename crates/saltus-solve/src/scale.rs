@@ -105,3 +105,11 @@ pub(crate) fn mean_square(v: &[f64], weight: &[f64]) -> f64 {
     let sum: f64 = v.iter().zip(weight).map(|(v, w)| (v / w) * (v / w)).sum();
     sum / v.len() as f64
 }
+
+/// A constraint of a mode that is entered holds if its residual is at most this part of the magnitudes of its terms: located events leave round-off,
+/// integrated quantities that happen to meet differ by more.
+pub const CONSTRAINT_BAND_REL: f64 = 1e-9;
+/// … or this part of the absolute tolerance: a current that was located at zero is zero.
+pub const CONSTRAINT_BAND_OF_TOLERANCE: f64 = 1e-3;
+/// … but at least so many units of round-off of 1.
+pub const CONSTRAINT_BAND_ULPS: f64 = 64.0;

@@ -22,6 +22,7 @@ const CHAIN_MAX: usize = 4;
 const EXAMINED_MAX: usize = 40;
 
 /// Result: every variable's representative.
+#[derive(Clone)]
 pub(crate) struct Aliases {
     /// `v = ±representative`, by variable; a representative is its own.
     pub(crate) of: Vec<(VarId, bool)>,

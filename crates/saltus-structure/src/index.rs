@@ -7,6 +7,7 @@
 use crate::derivative;
 use crate::late::{inline_derivative, without_no_event};
 use crate::parameters::is_fixed;
+use crate::restart::Signature;
 use crate::select::select_dummies;
 use crate::sets::{Plan, add_set, plan_sets};
 use crate::text::equation_text;
@@ -149,6 +150,18 @@ pub(crate) fn reduce_index(work: &mut Work, mut chains: Chains) -> Option<Reduce
     }
     if !work.errors.is_empty() {
         return None;
+    }
+    if work.is_mode {
+        work.signature = Some(Signature {
+            chains: chains.vars.clone(),
+            equations: derivatives.clone(),
+            differentiations: offsets.equation.clone(),
+            orders: offsets.variable.clone(),
+            assigned: (offsets.matching.col_of_row.iter())
+                .map(|c| c.expect("every equation is matched"))
+                .collect(),
+            rows,
+        });
     }
     let in_sets: FxHashSet<(u32, u32)> = plans.iter().flat_map(Plan::chosen_among).collect();
     let mut states = Vec::new();

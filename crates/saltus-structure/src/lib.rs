@@ -5,7 +5,8 @@
 //! beside it. `saltus-codegen` turns it into code.
 //!
 //! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `zeros`, `alias`,
-//! `index` (with `wish`, `select`, `sets`), `sort` (with `block`), `schedule`, `initial`.
+//! `index` (with `wish`, `select`, `sets`), `sort` (with `block`), `schedule`, `initial`. Where branches of equations may leave the sorted system singular,
+//! `modes` structures the model again with the branches chosen.
 
 mod alias;
 mod balance;
@@ -17,9 +18,11 @@ mod events;
 mod index;
 mod initial;
 mod late;
+mod modes;
 mod numeric;
 mod parameters;
 pub mod print;
+mod restart;
 mod rewrite;
 mod schedule;
 mod select;
@@ -33,7 +36,9 @@ mod wish;
 mod work;
 mod zeros;
 
+pub use modes::{Literal, Modes, Specialised};
 pub use print::{print_structure, print_structure_at};
+pub use restart::{Jump, Restart};
 pub use system::*;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -65,6 +70,7 @@ struct Parts {
     crossings: Vec<Crossing>,
     initial: initial::InitialSystem,
     starts: Vec<Assignment>,
+    modes: Option<Box<Modes>>,
 }
 
 fn build(work: &mut Work) -> Option<Parts> {
@@ -129,6 +135,16 @@ fn sorted_parts(work: &mut Work) -> Option<Parts> {
         return None;
     }
     drop(as_written);
+    let trunk = Modes::trunk(work, &aliases, n_parameters);
+    let mut parts = reduced_parts(work, aliases, n_parameters)?;
+    parts.modes = trunk.and_then(|trunk| trunk.with_live(work, &parts));
+    Some(parts)
+}
+
+/// From equations in representatives to sorted ones of index 1.
+fn reduced_parts(work: &mut Work, aliases: alias::Aliases, n_parameters: usize) -> Option<Parts> {
+    let is_representative = |v: VarId| aliases.representative(v) == v;
+    let all = unknowns(work, is_representative);
     let continuous: Vec<VarId> = all
         .iter()
         .copied()
@@ -196,6 +212,7 @@ fn sorted_parts(work: &mut Work) -> Option<Parts> {
         crossings,
         initial,
         starts,
+        modes: None,
     })
 }
 
@@ -357,6 +374,8 @@ fn finish(work: Work, parts: Parts) -> StructuredSystem {
         n_unknowns: work.n_unknowns,
         state_reasons: parts.states.into_iter().map(|s| s.2).collect(),
         warnings: work.warnings,
+        modes: parts.modes,
+        restart: None,
         flat: work.flat,
     }
 }

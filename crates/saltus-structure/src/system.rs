@@ -6,6 +6,8 @@
 //! `Terminal`, `Homotopy` node: those have become variables or plain expressions. Relations that make events have become
 //! Boolean variables; relations left in expressions are inside `noEvent` or compare discrete things, and are evaluated as they stand.
 
+use crate::modes::Modes;
+use crate::restart::Restart;
 use saltus_ir::flat::{FlatModel, Origin};
 use saltus_ir::func::AssertLevel;
 use saltus_ir::{ExprId, VarId};
@@ -240,6 +242,10 @@ pub struct StructuredSystem {
     pub n_unknowns: usize,
     /// Why each state was chosen, for `show --stage structure`.
     pub state_reasons: Vec<String>,
+    /// If some choice of branches leaves the blocks singular: what is needed to structure the model for a choice.
+    pub modes: Option<Box<Modes>>,
+    /// In a mode: how it is entered from values that do not meet its constraints.
+    pub restart: Option<Box<Restart>>,
     pub warnings: Vec<Diagnostic>,
 }
 

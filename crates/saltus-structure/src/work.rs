@@ -1,6 +1,7 @@
 //! The state that the passes share: the flat model being taken apart, classes of variables, equations in their event
 //! and initial forms.
 
+use crate::restart::Signature;
 use crate::system::{Action, Assignment, Crossing, Delay, StateSet, TimeEvent};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::{Causality, FlatModel, Origin, Variability, Variable};
@@ -98,6 +99,14 @@ pub(crate) struct Work {
     /// Expressions in parameters that are zero and multiply something (`zeros`).
     pub(crate) zero_factors: FxHashSet<ExprId>,
     pub(crate) state_sets: Vec<StateSet>,
+    /// What a restart in this mode needs, if it is one of several.
+    pub(crate) signature: Option<Signature>,
+    /// The signature is wanted.
+    pub(crate) is_mode: bool,
+    /// Variables that other modes have added and that this one may need as well, by name; until then they are unused.
+    pub(crate) spare: FxHashMap<Name, VarId>,
+    /// Those taken up again, in order.
+    reused: Vec<VarId>,
     pub(crate) warnings: Vec<Diagnostic>,
     pub(crate) errors: Vec<Diagnostic>,
     pub(crate) n_equations: usize,
@@ -111,6 +120,7 @@ pub(crate) struct Work {
 pub(crate) struct Checkpoint {
     n_variables: usize,
     n_equations: usize,
+    n_reused: usize,
 }
 
 impl Work {
@@ -142,6 +152,10 @@ impl Work {
             values: Vec::new(),
             zero_factors: FxHashSet::default(),
             state_sets: Vec::new(),
+            signature: None,
+            is_mode: false,
+            spare: FxHashMap::default(),
+            reused: Vec::new(),
             warnings: Vec::new(),
             errors: Vec::new(),
             n_equations: 0,
@@ -182,8 +196,15 @@ impl Work {
             .add(Expr::Builtin(Builtin::Pre, Box::new([node])), ty)
     }
 
-    /// Adds a variable that is not in the model text.
+    /// Adds a variable that is not in the model text, or takes up the one that another mode has added under this name.
     pub(crate) fn new_var(&mut self, name: &str, base: Base, class: Class, span: Span) -> VarId {
+        if !self.spare.is_empty()
+            && let Some(id) = self.spare.remove(&Name::new(name))
+        {
+            self.class[id.index()] = class;
+            self.reused.push(id);
+            return id;
+        }
         let variability = match class {
             Class::Known | Class::FreeParameter => Variability::Parameter,
             Class::Continuous | Class::Delayed | Class::Input => Variability::Continuous,
@@ -226,6 +247,7 @@ impl Work {
         Checkpoint {
             n_variables: self.flat.variables.len(),
             n_equations: self.equations.len(),
+            n_reused: self.reused.len(),
         }
     }
 
@@ -234,8 +256,14 @@ impl Work {
         self.equations.truncate(to.n_equations);
         self.flat.variables.truncate(to.n_variables);
         self.class.truncate(to.n_variables);
-        self.der.retain(|_, der| der.index() < to.n_variables);
-        self.der_name.retain(|der, _| der.index() < to.n_variables);
+        let given_back: Vec<VarId> = self.reused.drain(to.n_reused..).collect();
+        for &var in &given_back {
+            self.class[var.index()] = Class::Unused;
+            self.spare.insert(self.flat.variables[var].name, var);
+        }
+        let stays = |der: VarId| der.index() < to.n_variables && !given_back.contains(&der);
+        self.der.retain(|_, der| stays(*der));
+        self.der_name.retain(|der, _| stays(*der));
     }
 
     /// Variables whose current value the expressions use, each once, in order of appearance: not those under `pre`,

@@ -30,7 +30,7 @@ impl Span {
 }
 
 /// One source file: its name as shown to the user, its text and its line starts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct SourceFile {
     pub name: String,
     pub text: String,
@@ -38,7 +38,7 @@ pub struct SourceFile {
 }
 
 /// All source files of a workspace.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
 }

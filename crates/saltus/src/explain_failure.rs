@@ -91,6 +91,11 @@ pub(crate) fn failure_diagnostic(subject: Subject<'_>, error: &SimError) -> Diag
         SimError::WallClock { time, seconds } => {
             Diagnostic::placeless("wall-clock", format!("the wall-clock limit was reached at time {time}, {seconds:.1} s after the run began")).help("raise `--max-wall`, or stop earlier")
         }
+        SimError::InitialMode { time } => Diagnostic::placeless(
+            "no-initial-mode",
+            format!("at time {time} no mode agrees with the initial values that follow from it"),
+        )
+        .help("give start values to the discrete variables that select the branches"),
         SimError::Cancelled { time } => Diagnostic::placeless("cancelled", format!("the run was interrupted at time {time}")),
     }
 }
@@ -124,6 +129,14 @@ fn fault_diagnostic(subject: Subject<'_>, fault: &Fault, doing: &str) -> Diagnos
         ),
         FaultKind::Range(message) => {
             subject.at("index-out-of-range", site, format!("{message} {doing}"))
+        }
+        FaultKind::Mode {
+            code,
+            message,
+            notes,
+        } => {
+            let found = subject.at(code, None, format!("{message} {doing}"));
+            (notes.iter()).fold(found, |found, note| found.note(note.clone()))
         }
     }
 }

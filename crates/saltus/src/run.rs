@@ -6,7 +6,7 @@ use crate::start_from::{GoOn, go_on, names};
 use crate::workspace::{Compiled, StageTimes};
 use rustc_hash::FxHashSet;
 use saltus_codegen::CompiledModel;
-use saltus_model::{Model, ModelInfo, Slot, Values, VariableInfo, VariableKind};
+use saltus_model::{Instance, Model, ModelInfo, Slot, Values, VariableInfo, VariableKind};
 use saltus_results::{
     Blocks, EventCounts, EventRecord, Functions, MethodSteps, Recorder, ResultTable, RowSink,
     Seconds, Selection, Statistics,
@@ -16,6 +16,7 @@ use saltus_sim::{
     RunStatistics, RunSummary, SolverName, StartPoint, StepRecord,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -314,10 +315,6 @@ impl<'m, M: Model> Experiment<'m, M> {
             cancel: self.cancel,
         };
         let sources = self.sources.clone();
-        let subject = Subject {
-            info,
-            sources: &sources,
-        };
         let mut instance = self.model.instantiate();
         let span = (self.options.start_time, self.options.stop_time);
         // All is kept that goes nowhere else.
@@ -327,7 +324,7 @@ impl<'m, M: Model> Experiment<'m, M> {
             (Some(_), kept) => Some(kept),
         };
         let mut collector = Collector {
-            info,
+            info: Cow::Borrowed(info),
             recorder: kept.map(|selection| Recorder::new(info, selection)),
             output: Output::new(
                 info,
@@ -342,7 +339,7 @@ impl<'m, M: Model> Experiment<'m, M> {
             steps: self.record_steps.then(Vec::new),
             creeping: Vec::new(),
             initialised: false,
-            subject,
+            sources: &sources,
         };
         let result =
             saltus_sim::simulate(&mut instance, &self.options, &environment, &mut collector);
@@ -351,6 +348,11 @@ impl<'m, M: Model> Experiment<'m, M> {
             Err(failure) => (failure.summary, Some(failure.error)),
         };
         let (run, not_written) = self.finish(collector, summary);
+        // Modes may have added slots and places.
+        let subject = Subject {
+            info: instance.info(),
+            sources: &sources,
+        };
         let diagnostic = match (not_written, error) {
             (None, None) => return Ok(run),
             (Some(why), _) => not_written_diagnostic(&why, run.time_reached),
@@ -561,7 +563,7 @@ fn peak_rss_mb() -> f64 {
 
 /// Keeps rows, events and messages of a run.
 struct Collector<'a, 'm> {
-    info: &'a ModelInfo,
+    info: Cow<'a, ModelInfo>,
     /// `None`: no row is kept.
     recorder: Option<Recorder>,
     output: Output<'m>,
@@ -572,10 +574,17 @@ struct Collector<'a, 'm> {
     steps: Option<Vec<StepRecord>>,
     creeping: Vec<CreepRecord>,
     initialised: bool,
-    subject: Subject<'a>,
+    sources: &'a SourceMap,
 }
 
 impl Collector<'_, '_> {
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            info: &self.info,
+            sources: self.sources,
+        }
+    }
+
     /// The name of a slot as the user knows it; internal slots that a variable shares have its name, others none.
     fn shown_name(&self, slot: Slot) -> Option<&str> {
         let name = self.info.slots[slot.index()].name.as_str();
@@ -642,6 +651,12 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
                 })
             })
             .collect();
+        let impulses = (event.impulses.iter())
+            .filter_map(|&(slot, value)| {
+                let variable = self.shown_name(slot)?.to_owned();
+                Some(saltus_results::Impulse { variable, value })
+            })
+            .collect();
         let record = EventRecord {
             time: event.time,
             kind: match event.kind {
@@ -655,7 +670,7 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
             method: event.method.to_owned(),
             cause,
             changed,
-            impulses: Vec::new(),
+            impulses,
             iterations: event.iterations,
             evaluations: event.evaluations as u32,
             mode: event.mode,
@@ -668,7 +683,7 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
 
     fn message(&mut self, time: f64, site: saltus_model::Site, text: &str) {
         let message = format!("at time {time}: {text}");
-        let diagnostic = match self.subject.span_of(site) {
+        let diagnostic = match self.subject().span_of(site) {
             Some(span) => Diagnostic::warning("model-message", span, message),
             None => {
                 let mut d = Diagnostic::placeless("model-message", message);
@@ -677,6 +692,10 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
             }
         };
         self.messages.push(diagnostic);
+    }
+
+    fn grown(&mut self, info: &ModelInfo) {
+        self.info = Cow::Owned(info.clone());
     }
 
     fn step(&mut self, step: &StepRecord) {

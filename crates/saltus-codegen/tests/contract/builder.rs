@@ -71,6 +71,8 @@ impl Builder {
             n_equations: 0,
             n_unknowns: 0,
             state_reasons: Vec::new(),
+            modes: None,
+            restart: None,
             warnings: Vec::new(),
         };
         Builder { system }

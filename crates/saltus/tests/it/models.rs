@@ -7,6 +7,7 @@
 //! stop_time = 10
 //! tolerance = 1e-10          # of the run
 //! states = 2                 # number of continuous states
+//! modes = 2                  # number of modes structured
 //! events = 6                 # number of time and state events
 //! event_times = [1.0, 2.5]   # of the time and state events, all of them, in order
 //! event_tolerance = 1e-9     # seconds, for all times of events
@@ -18,6 +19,9 @@
 //!
 //! [values]                   # variable = [[time, value], …]
 //! x = [[1, 0.5]]
+//!
+//! [impulses]                 # variable = [[time, weight], …], all of them, to value_tolerance
+//! F = [[0.5, 2.0]]
 //!
 //! [changes]                  # variable = times at which it jumps, all of them
 //! v = [0.45, 1.22]
@@ -43,6 +47,8 @@ macro_rules! models {
 models! {
     assert_fails: "assert-fails",
     boolean_counter: "boolean-counter",
+    capacitors_connected: "capacitors-connected",
+    clutch_locks: "clutch-locks",
     delay_equation: "delay-equation",
     delay_of_state: "delay-of-state",
     delay_ramp: "delay-ramp",
@@ -53,6 +59,8 @@ models! {
     event_chain: "event-chain",
     four_bar: "four-bar",
     free_parameter: "free-parameter",
+    friction_two_masses: "friction-two-masses",
+    friction_velocity: "friction-velocity",
     harmonic_oscillator: "harmonic-oscillator",
     homotopy: "homotopy",
     hysteresis_boolean: "hysteresis-boolean",
@@ -60,10 +68,14 @@ models! {
     hysteresis_integer: "hysteresis-integer",
     hysteresis_or: "hysteresis-or",
     hysteresis_vector_when: "hysteresis-vector-when",
+    index_switch: "index-switch",
+    index_switch_back: "index-switch-back",
     limiter: "limiter",
     limiter_of_time: "limiter-of-time",
     linear_loop: "linear-loop",
     mass_with_stop: "mass-with-stop",
+    masses_stick: "masses-stick",
+    masses_stick_velocity: "masses-stick-velocity",
     nonlinear_loop: "nonlinear-loop",
     pendulum_angle: "pendulum-angle",
     pendulum_cartesian: "pendulum-cartesian",
@@ -75,6 +87,9 @@ models! {
     rc_circuit: "rc-circuit",
     records_and_functions: "records-and-functions",
     rectifier_curve: "rectifier-curve",
+    rectifier_inductance: "rectifier-inductance",
+    rectifier_inductance_products: "rectifier-inductance-products",
+    rectifier_inductance_switch: "rectifier-inductance-switch",
     rectifier_products: "rectifier-products",
     rectifier_switch: "rectifier-switch",
     restitution_ball: "restitution-ball",
@@ -90,7 +105,9 @@ models! {
     state_by_pivot: "state-by-pivot",
     steady_start: "steady-start",
     stiff_decay: "stiff-decay",
+    string_pendulum: "string-pendulum",
     switch_divider: "switch-divider",
+    switch_opens_inductor: "switch-opens-inductor",
     table_lookup: "table-lookup",
     tangent_almost: "tangent-almost",
     tangent_touch: "tangent-touch",
@@ -212,6 +229,31 @@ fn compare(expect: &Expect, run: &Run, problem: &mut String) {
             run.statistics.states
         );
     }
+    if let Some(n) = expect.modes
+        && run.statistics.modes_structured != n
+    {
+        let _ = writeln!(
+            problem,
+            "expected {n} modes, got {}",
+            run.statistics.modes_structured
+        );
+    }
+    for (name, expected) in &expect.impulses {
+        let got: Vec<[f64; 2]> = (run.events().iter())
+            .flat_map(|e| e.impulses.iter().map(|impulse| (e.time, impulse)))
+            .filter(|(_, impulse)| impulse.variable == *name)
+            .map(|(time, impulse)| [time, impulse.value])
+            .collect();
+        let agree = got.len() == expected.len()
+            && (got.iter().flatten().zip(expected.iter().flatten()))
+                .all(|(g, e)| (g - e).abs() <= expect.value_tolerance * e.abs().max(1.0));
+        if !agree {
+            let _ = writeln!(
+                problem,
+                "impulses of `{name}`: expected {expected:?}, got {got:?}"
+            );
+        }
+    }
     match (expect.ends_at, &run.terminated) {
         (Some(time), Some(_)) => {
             compare_times(
@@ -327,6 +369,8 @@ struct Expect {
     stop_time: f64,
     tolerance: f64,
     states: Option<usize>,
+    modes: Option<usize>,
+    impulses: Vec<(String, Vec<[f64; 2]>)>,
     events: Option<usize>,
     event_times: Option<Vec<f64>>,
     event_tolerance: f64,
@@ -374,6 +418,8 @@ impl Expect {
                 ("", "stop_time") => expect.stop_time = number(&value),
                 ("", "tolerance") => expect.tolerance = number(&value),
                 ("", "states") => expect.states = Some(count(&value)),
+                ("", "modes") => expect.modes = Some(count(&value)),
+                ("impulses", name) => expect.impulses.push((name.to_owned(), pairs(&value))),
                 ("", "events") => expect.events = Some(count(&value)),
                 ("", "event_times") => expect.event_times = Some(numbers(&value)),
                 ("", "event_tolerance") => expect.event_tolerance = number(&value),

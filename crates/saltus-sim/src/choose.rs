@@ -1,0 +1,152 @@
+//! Which mode follows, where flipping the switches that disagree leads round in a circle or into a mode that cannot be: candidates are
+//! entered from the left limits, one after the other, and the first is taken whose switches agree with what follows from it, there or just after: a
+//! function that is zero takes the side of its first non-zero derivative.
+//!
+//! The order of candidates: those that a trial asks for, then the switches of the start with one flipped, two flipped, and so on, so that of
+//! several modes that agree the one nearest to the last is taken.
+
+use crate::point::Mode;
+use saltus_model::{Fault, FaultKind, Instance, Values};
+use saltus_solve::SolveError;
+use saltus_solve::scale::RESTART_ULPS;
+use std::collections::{HashSet, VecDeque};
+
+/// Candidates that are tried where none but a singular one is known …
+const REGULAR_MAX: usize = 64;
+/// … and where the known ones lead round in a circle.
+const CANDIDATES_MAX: usize = 600;
+
+/// Which candidates are good.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Among {
+    /// Modes whose equations determine their unknowns.
+    Regular,
+    All,
+}
+
+/// Tries candidates, beginning with the switches of `start`. `attempt` gets values with the mode selected, and brings them to the right limits. The
+/// values of the mode found, or `None`. `onward` goes on from there by some units of time resolution.
+pub(crate) fn choose<I: Instance, T>(
+    instance: &mut I,
+    start: &Values,
+    first: &[bool],
+    among: Among,
+    attempt: &mut dyn FnMut(&mut I, &mut Values) -> Result<(Mode, T), SolveError>,
+    onward: &mut dyn FnMut(&I, &mut Mode, &mut Values, f64) -> Result<(), SolveError>,
+) -> Result<Option<(Mode, Values, T)>, Fault> {
+    let mut tried: HashSet<Vec<bool>> = HashSet::new();
+    let mut asked: VecDeque<Vec<bool>> = VecDeque::from([first.to_vec()]);
+    let mut near = Near::new(first.to_vec());
+    let n_max = match among {
+        Among::Regular => REGULAR_MAX,
+        Among::All => CANDIDATES_MAX,
+    };
+    for _ in 0..n_max {
+        let (_, live) = instance.switches(start)?;
+        let key = |switches: &[bool]| -> Vec<bool> {
+            live.iter().map(|&i| switches[i as usize]).collect()
+        };
+        let next = loop {
+            let Some(candidate) = asked.pop_front().or_else(|| near.next(&live)) else {
+                return Ok(None);
+            };
+            if tried.insert(key(&candidate)) {
+                break candidate;
+            }
+        };
+        let mut values = start.clone();
+        match instance.force_mode(&next, &mut values) {
+            Err(Fault {
+                kind: FaultKind::Mode { .. },
+                ..
+            }) => continue,
+            other => other?,
+        }
+        if among == Among::Regular && instance.is_singular() {
+            continue;
+        }
+        let Ok((mut mode, more)) = attempt(instance, &mut values) else {
+            continue;
+        };
+        let agrees = |instance: &I, values: &Values| -> Result<bool, Fault> {
+            let (now, live) = instance.switches(values)?;
+            Ok(live.iter().all(|&i| now[i as usize] == next[i as usize]))
+        };
+        if agrees(instance, &values)? {
+            return Ok(Some((mode, values, more)));
+        }
+        asked.push_back(instance.switches(&values)?.0);
+        let mut ulps = 1.0;
+        while ulps <= RESTART_ULPS {
+            let mut after = values.clone();
+            if onward(instance, &mut mode, &mut after, ulps).is_err() {
+                break;
+            }
+            if agrees(instance, &after)? {
+                return Ok(Some((mode, after, more)));
+            }
+            ulps *= 2.0;
+        }
+    }
+    Ok(None)
+}
+
+/// The neighbours of a choice, nearest first.
+struct Near {
+    from: Vec<bool>,
+    /// Indices of the flipped ones among the live.
+    flipped: Vec<usize>,
+}
+
+impl Near {
+    fn new(from: Vec<bool>) -> Near {
+        Near {
+            from,
+            flipped: Vec::new(),
+        }
+    }
+
+    fn next(&mut self, live: &[u32]) -> Option<Vec<bool>> {
+        let n = live.len();
+        // The next combination of as many, else the first of one more.
+        let k = self.flipped.len();
+        match (0..k).rev().find(|&i| self.flipped[i] + (k - i) < n) {
+            Some(i) => {
+                let from = self.flipped[i] + 1;
+                for (offset, place) in self.flipped[i..].iter_mut().enumerate() {
+                    *place = from + offset;
+                }
+            }
+            None if k < n => self.flipped = (0..=k).collect(),
+            None => return None,
+        }
+        let mut next = self.from.clone();
+        for &i in &self.flipped {
+            let switch = &mut next[live[i] as usize];
+            *switch = !*switch;
+        }
+        Some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Near;
+
+    #[test]
+    fn neighbours_come_nearest_first_and_each_once() {
+        let mut near = Near::new(vec![false; 4]);
+        let live = [0, 1, 3];
+        let mut seen: Vec<Vec<bool>> = Vec::new();
+        while let Some(next) = near.next(&live) {
+            assert!(!next[2]);
+            assert!(!seen.contains(&next));
+            seen.push(next);
+        }
+        let counts: Vec<usize> = seen
+            .iter()
+            .map(|s| s.iter().filter(|b| **b).count())
+            .collect();
+        assert_eq!(counts, [1, 1, 1, 2, 2, 2, 3]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Entering a mode: if the values taken over do not meet its constraints, they jump, with impulses that the model's equations determine.
+
+use crate::choose::{Among, choose};
+use crate::error::{Phase, SimError};
+use crate::event_step::EventStep;
+use crate::point::Mode;
+use saltus_model::{
+    ConstraintValue, Fault, FaultKind, Instance, ScheduleKind, Site, System, Values,
+};
+use saltus_solve::scale::{
+    CONSTRAINT_BAND_OF_TOLERANCE, CONSTRAINT_BAND_REL, CONSTRAINT_BAND_ULPS, EPS, time_resolution,
+};
+use saltus_solve::{Accuracy, Driver, Guess, SolveError, Tolerances};
+
+/// A mode that is met so often in one event without coming to rest is part of a circle.
+const VISITS_MAX: usize = 3;
+
+/// Enters the mode that the discrete variables select now; true if it is another one. `values.pre` are the left limits.
+#[inline]
+pub(crate) fn enter_mode<I: Instance>(
+    instance: &mut I,
+    mode: &mut Mode,
+    values: &mut Values,
+    tolerances: Tolerances,
+    step: &mut EventStep,
+) -> Result<bool, SimError> {
+    if !instance.has_modes() {
+        return Ok(false);
+    }
+    let time = values.time();
+    enter(instance, mode, values, tolerances, step).map_err(|error| SimError::Evaluation {
+        time,
+        phase: Phase::Event,
+        error,
+    })
+}
+
+fn enter<I: Instance>(
+    instance: &mut I,
+    mode: &mut Mode,
+    values: &mut Values,
+    tolerances: Tolerances,
+    step: &mut EventStep,
+) -> Result<bool, SolveError> {
+    if !instance.select_mode(values)? {
+        return Ok(false);
+    }
+    let number = instance.mode(values);
+    step.visited.push(number);
+    let is_circle = step.visited.iter().filter(|v| **v == number).count() >= VISITS_MAX;
+    if !is_circle && !instance.is_singular() {
+        jump(instance, values, tolerances, step)?;
+        *mode = Mode::enter(instance, values, tolerances);
+        return Ok(true);
+    }
+    let (first, _) = instance.switches(values)?;
+    let start = Values {
+        v: values.pre.clone(),
+        ..values.clone()
+    };
+    let mut attempt = |instance: &mut I, values: &mut Values| {
+        let mut trial = EventStep::default();
+        jump(instance, values, tolerances, &mut trial)?;
+        let mut mode = Mode::enter(instance, values, tolerances);
+        pass(instance, &mut mode, values)?;
+        Ok((mode, trial))
+    };
+    let mut onward = |instance: &I, mode: &mut Mode, values: &mut Values, ulps: f64| {
+        let system = instance.system(values);
+        let h = ulps * time_resolution(values.time(), 0.0);
+        for state in system.states() {
+            let moved = values.get(state.value) + h * values.get(state.derivative);
+            values.set(state.value, moved);
+        }
+        pass(instance, mode, values)
+    };
+    let among = match is_circle {
+        true => Among::All,
+        false => Among::Regular,
+    };
+    let chosen = choose(instance, &start, &first, among, &mut attempt, &mut onward)?;
+    let Some((found, at, trial)) = chosen else {
+        instance.force_mode(&first, values)?;
+        if !is_circle {
+            *mode = Mode::enter(instance, values, tolerances);
+            return Ok(true);
+        }
+        return Err(SolveError::Fault(Fault {
+            recoverable: false,
+            site: Site(0),
+            kind: FaultKind::Mode {
+                code: "no-consistent-mode",
+                message: "no mode agrees with what follows from it".to_owned(),
+                notes: Vec::new(),
+            },
+        }));
+    };
+    *values = at;
+    *mode = found;
+    step.impulses.extend(trial.impulses);
+    step.reinitialised.extend(trial.reinitialised);
+    Ok(true)
+}
+
+/// One pass of the event system in the mode in use.
+fn pass<I: Instance>(instance: &I, mode: &mut Mode, values: &mut Values) -> Result<(), SolveError> {
+    values.actions.reinits.clear();
+    let system = instance.system(values);
+    let (accuracy, guess) = (Accuracy::Tight, Guess::Current);
+    (mode.driver).run(system, ScheduleKind::Event, values, accuracy, guess)
+}
+
+fn jump<I: Instance>(
+    instance: &mut I,
+    values: &mut Values,
+    tolerances: Tolerances,
+    step: &mut EventStep,
+) -> Result<(), SolveError> {
+    let violated = violated(instance, values, tolerances)?;
+    if violated.is_empty() {
+        return Ok(());
+    }
+    let Some(jump) = instance.jump(&violated, values)? else {
+        return Ok(());
+    };
+    let Some((system, info)) = instance.jump_system(jump) else {
+        return Ok(());
+    };
+    let mut driver = Driver::new(system, instance.info(), tolerances);
+    driver.accept(system, values);
+    let (accuracy, guess) = (Accuracy::Tight, Guess::Current);
+    driver.run(system, ScheduleKind::Event, values, accuracy, guess)?;
+    for slot in &info.moved {
+        if !step.reinitialised.contains(slot) {
+            step.reinitialised.push(*slot);
+        }
+    }
+    let weights = (info.impulses.iter()).map(|&(v, weight)| (v, values.get(weight)));
+    (step.impulses).extend(weights.filter(|(_, weight)| *weight != 0.0));
+    instance.restore_states(values);
+    Ok(())
+}
+
+/// The constraints of the selected mode that do not hold.
+fn violated<I: Instance>(
+    instance: &I,
+    values: &Values,
+    tolerances: Tolerances,
+) -> Result<Vec<usize>, Fault> {
+    let mut constraints = Vec::new();
+    instance.constraints(values, &mut constraints)?;
+    let least = (CONSTRAINT_BAND_OF_TOLERANCE * tolerances.abs).max(CONSTRAINT_BAND_ULPS * EPS);
+    let holds = |c: &ConstraintValue| c.residual.abs() <= CONSTRAINT_BAND_REL * c.magnitude + least;
+    Ok((0..constraints.len())
+        .filter(|&i| !holds(&constraints[i]))
+        .collect())
+}

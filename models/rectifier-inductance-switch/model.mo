@@ -1,0 +1,17 @@
+model RectifierInductanceSwitch "Half-wave rectifier with line inductance; the ideal diode as a switch equation and a rule for its position"
+  parameter Real Ri = 10;
+  parameter Real RL = 50;
+  parameter Real C = 1e-3;
+  parameter Real L = 10e-3;
+  Real u0 = 10*sin(2*3.14159265358979324*50*time);
+  Real u2(start = 0, fixed = true), ud;
+  Real i0(start = 0, fixed = true), iR, iC;
+  Boolean open(start = false, fixed = true);
+equation
+  u0 = Ri*i0 + L*der(i0) + ud + u2;
+  u2 = RL*iR;
+  iC = C*der(u2);
+  i0 = iC + iR;
+  0 = if open then i0 else ud;
+  open = if pre(open) then ud <= 0 else i0 < 0;
+end RectifierInductanceSwitch;
