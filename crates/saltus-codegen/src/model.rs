@@ -7,6 +7,7 @@ use crate::functions::FunctionReport;
 use crate::modes::ModeStore;
 use crate::program::{Attribute, DelayInfo, Program, TimeKind};
 use crate::sets::Choice;
+use crate::tape::Sign;
 use crate::work::{Columns, Context, Texts, Work};
 use rustc_hash::FxHashMap;
 use saltus_ir::external::{Host, NoHost, Objects};
@@ -358,13 +359,32 @@ impl Instance for CompiledInstance {
         Ok(())
     }
 
-    fn jump(&mut self, violated: &[usize], values: &mut Values) -> Result<Option<JumpId>, Fault> {
+    fn impacts(&self, values: &Values) -> Vec<usize> {
+        let system = self.system(values);
+        let Some(restart) = &system.program.restart else {
+            return Vec::new();
+        };
+        let flags = restart.impacts.iter().enumerate();
+        let holds =
+            |(slot, sign): &(Slot, Sign)| (values.get(*slot) != 0.0) == (*sign == Sign::Plain);
+        flags
+            .filter(|(_, flag)| holds(flag))
+            .map(|(k, _)| k)
+            .collect()
+    }
+
+    fn jump(
+        &mut self,
+        violated: &[usize],
+        impacts: &[usize],
+        values: &mut Values,
+    ) -> Result<Option<JumpId>, Fault> {
         let (Some(store), Some(switching), Some(mode)) =
             (&mut self.store, &self.system.program.switching, self.mode)
         else {
             return Ok(None);
         };
-        let (jump, new) = store.jump(switching, mode, violated, &self.info)?;
+        let (jump, new) = store.jump(switching, mode, violated, impacts, &self.info)?;
         if let Some(program) = new {
             let system = self.add_program(program);
             self.jumps.push(system);

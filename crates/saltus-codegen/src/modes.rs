@@ -20,9 +20,9 @@ pub(crate) struct ModeStore {
     programs: Vec<Arc<Program>>,
     /// Which mode the values of the live switches select; `None` if they leave the equations singular whatever the states: then the common system has to do.
     by_values: FxHashMap<Vec<bool>, Option<u32>>,
-    /// Ways into modes, by mode and violated constraints.
+    /// Ways into modes, by mode, violated constraints and impacts.
     jumps: Vec<(Arc<Program>, JumpInfo)>,
-    by_violated: FxHashMap<(u32, Vec<usize>), JumpId>,
+    by_violated: FxHashMap<(u32, Vec<usize>, Vec<usize>), JumpId>,
 }
 
 impl ModeStore {
@@ -54,22 +54,23 @@ impl ModeStore {
         &self.jumps[jump.0 as usize].1
     }
 
-    /// The jump into a mode whose constraints with these indices do not hold, and its program if it is new.
+    /// The jump into a mode whose constraints with these indices do not hold, with these impacts, and its program if it is new.
     pub(crate) fn jump(
         &mut self,
         switching: &Switching,
         mode: u32,
         violated: &[usize],
+        impacts: &[usize],
         info: &ModelInfo,
     ) -> Result<(JumpId, Option<Arc<Program>>), Fault> {
-        let key = (mode, violated.to_vec());
+        let key = (mode, violated.to_vec(), impacts.to_vec());
         if let Some(&jump) = self.by_violated.get(&key) {
             return Ok((jump, None));
         }
         let Some(restart) = &self.programs[mode as usize].restart else {
             unreachable!("every mode has a restart");
         };
-        let jump = self.modes.jump(&restart.system, violated);
+        let jump = self.modes.jump(&restart.system, violated, impacts);
         let jump = jump.map_err(|error| structural(vec![*error]))?;
         let sites = Sites::extending(&switching.sources, &info.sites);
         let program = Arc::new(program::build(jump.system, sites).map_err(structural)?);

@@ -89,6 +89,8 @@ pub(crate) struct RestartCode {
     /// Residual and magnitude of each constraint.
     pub(crate) constraints: Code,
     pub(crate) sites: Vec<Site>,
+    /// The flags of the laws of restitution.
+    pub(crate) impacts: Vec<(Slot, Sign)>,
 }
 
 /// What further modes are made from.
@@ -1021,7 +1023,11 @@ impl<'a> Builder<'a> {
             let magnitude = lower.out(constraint.magnitude, 2 * i + 1);
             self.check(constraint.origin, text, residual.and(magnitude));
         }
+        let impacts = system.restart.iter().flat_map(|r| &r.impacts);
         RestartCode {
+            impacts: impacts
+                .map(|impact| self.layout.place(impact.flag))
+                .collect(),
             system,
             constraints: lower.finish().into(),
             sites,

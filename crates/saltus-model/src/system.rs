@@ -87,8 +87,19 @@ pub trait Instance {
         Ok(())
     }
 
-    /// Equations for the jump into the selected mode if those constraints, by index, do not hold. `values` may then have more slots than before.
-    fn jump(&mut self, _violated: &[usize], _values: &mut Values) -> Result<Option<JumpId>, Fault> {
+    /// The laws of restitution that the last pass of the event system has asked for.
+    fn impacts(&self, _values: &Values) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// Equations for the jump into the selected mode if those constraints, by index, do not hold, with these impacts. `values` may then have more slots
+    /// than before.
+    fn jump(
+        &mut self,
+        _violated: &[usize],
+        _impacts: &[usize],
+        _values: &mut Values,
+    ) -> Result<Option<JumpId>, Fault> {
         Ok(None)
     }
 

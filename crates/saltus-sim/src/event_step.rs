@@ -100,7 +100,7 @@ fn run_event_system<I: Instance>(
     tolerances: Tolerances,
 ) -> Result<(), SimError> {
     if instance.mode(values) != mode.number {
-        *mode = Mode::enter(instance, values, tolerances);
+        mode.change(instance, values, tolerances);
     }
     let system = instance.system(values);
     values.actions.reinits.clear();

@@ -1,4 +1,5 @@
-//! Entering a mode: if the values taken over do not meet its constraints, they jump, with impulses that the model's equations determine.
+//! Entering a mode: if the values taken over do not meet its constraints, they jump, with impulses that the model's equations determine. A law of
+//! restitution is such a jump within a mode.
 
 use crate::choose::{Among, choose};
 use crate::error::{Phase, SimError};
@@ -42,15 +43,20 @@ fn enter<I: Instance>(
     tolerances: Tolerances,
     step: &mut EventStep,
 ) -> Result<bool, SolveError> {
-    if !instance.select_mode(values)? {
-        return Ok(false);
+    let entered = instance.select_mode(values)?;
+    let impacts = instance.impacts(values);
+    if !entered {
+        if !impacts.is_empty() {
+            jump(instance, values, tolerances, &impacts, step)?;
+        }
+        return Ok(!impacts.is_empty());
     }
     let number = instance.mode(values);
     step.visited.push(number);
     let is_circle = step.visited.iter().filter(|v| **v == number).count() >= VISITS_MAX;
     if !is_circle && !instance.is_singular() {
-        jump(instance, values, tolerances, step)?;
-        *mode = Mode::enter(instance, values, tolerances);
+        jump(instance, values, tolerances, &impacts, step)?;
+        mode.change(instance, values, tolerances);
         return Ok(true);
     }
     let (first, _) = instance.switches(values)?;
@@ -60,7 +66,7 @@ fn enter<I: Instance>(
     };
     let mut attempt = |instance: &mut I, values: &mut Values| {
         let mut trial = EventStep::default();
-        jump(instance, values, tolerances, &mut trial)?;
+        jump(instance, values, tolerances, &impacts, &mut trial)?;
         let mut mode = Mode::enter(instance, values, tolerances);
         pass(instance, &mut mode, values)?;
         Ok((mode, trial))
@@ -82,7 +88,7 @@ fn enter<I: Instance>(
     let Some((found, at, trial)) = chosen else {
         instance.force_mode(&first, values)?;
         if !is_circle {
-            *mode = Mode::enter(instance, values, tolerances);
+            mode.change(instance, values, tolerances);
             return Ok(true);
         }
         return Err(SolveError::Fault(Fault {
@@ -96,7 +102,7 @@ fn enter<I: Instance>(
         }));
     };
     *values = at;
-    *mode = found;
+    mode.replace(found);
     step.impulses.extend(trial.impulses);
     step.reinitialised.extend(trial.reinitialised);
     Ok(true)
@@ -114,13 +120,14 @@ fn jump<I: Instance>(
     instance: &mut I,
     values: &mut Values,
     tolerances: Tolerances,
+    impacts: &[usize],
     step: &mut EventStep,
 ) -> Result<(), SolveError> {
     let violated = violated(instance, values, tolerances)?;
-    if violated.is_empty() {
+    if violated.is_empty() && impacts.is_empty() {
         return Ok(());
     }
-    let Some(jump) = instance.jump(&violated, values)? else {
+    let Some(jump) = instance.jump(&violated, impacts, values)? else {
         return Ok(());
     };
     let Some((system, info)) = instance.jump_system(jump) else {

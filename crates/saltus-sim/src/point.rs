@@ -440,9 +440,41 @@ pub(crate) struct Mode {
     pub(crate) driver: Driver,
     pub(crate) rules: Vec<SignRule>,
     pub(crate) affine_only: bool,
+    /// Those of modes that were left.
+    parked: Vec<Mode>,
 }
 
 impl Mode {
+    /// Enters the mode that the instance has selected; one that was left before is as it was.
+    pub(crate) fn change<I: Instance>(
+        &mut self,
+        instance: &I,
+        values: &Values,
+        tolerances: saltus_solve::Tolerances,
+    ) {
+        let number = instance.mode(values);
+        let known = self.parked.iter().position(|mode| mode.number == number);
+        let next = match known {
+            Some(k) => {
+                let mut mode = self.parked.swap_remove(k);
+                mode.driver.forget_factors();
+                mode.driver.accept(instance.system(values), values);
+                mode
+            }
+            None => Mode::enter(instance, values, tolerances),
+        };
+        self.replace(next);
+    }
+
+    /// Makes `next` the mode in use.
+    pub(crate) fn replace(&mut self, next: Mode) {
+        let mut left = std::mem::replace(self, next);
+        self.parked = std::mem::take(&mut left.parked);
+        self.parked
+            .retain(|mode| mode.number != self.number && mode.number != left.number);
+        self.parked.push(left);
+    }
+
     pub(crate) fn enter<I: Instance>(
         instance: &I,
         values: &Values,
@@ -459,6 +491,7 @@ impl Mode {
                 .crossings()
                 .iter()
                 .all(|c| c.class == CrossingClass::Affine),
+            parked: Vec::new(),
         }
     }
 }

@@ -30,8 +30,8 @@ use saltus_model::{
 use saltus_solve::roots::Change;
 use saltus_solve::scale::{DENSE_EVENTS_ULPS, RELATION_BAND_REL, RESTART_ULPS, time_resolution};
 use saltus_solve::{
-    Accuracy, Discontinuity, Guess, Located, SolveError, Start, StepError, StepLimits, Tolerances,
-    first_crossing,
+    Accuracy, CrossingFunctions, Discontinuity, Guess, Located, SolveError, Start, StepError,
+    StepLimits, Tolerances, first_crossing,
 };
 use std::sync::atomic::Ordering;
 
@@ -302,7 +302,10 @@ impl<I: Instance> Run<'_, I> {
         }
         let end = self.work.integrator.time();
         let target = end.min(self.next_time_event);
-        if let Some(located) = self.find_event(self.cursor, target)? {
+        if let Some(mut located) = self.find_event(self.cursor, target)? {
+            if self.instance.has_modes() {
+                self.gather(&mut located, target)?;
+            }
             if self.cursor == self.work.integrator.time_old() && self.takes_back_step(&located)? {
                 return Ok(State::Continuous);
             }
@@ -637,6 +640,42 @@ impl<I: Instance> Run<'_, I> {
                 cause: cause.map(|error| Box::new(named(*error))),
             },
         }
+    }
+
+    /// Takes functions that change within the resolution of time after a located event into it: laws of several contacts at an instant hold
+    /// together.
+    fn gather(&mut self, located: &mut Located, to: f64) -> Result<(), SimError> {
+        let resolution = time_resolution(located.t_right, self.work.integrator.step_size());
+        let t = (located.t_right + RESTART_ULPS * resolution).min(to);
+        let system = self.instance.system(&self.values);
+        let mut functions = StepCrossings {
+            system,
+            driver: &mut self.mode.driver,
+            values: &mut self.values,
+            integrator: &self.work.integrator,
+            x: &mut self.work.x,
+            affine_only: self.mode.affine_only,
+            rows: &mut self.work.rows,
+        };
+        // What cannot be evaluated beyond the event is not gathered.
+        if functions.evaluate(t, &mut self.work.r).is_err() {
+            return Ok(());
+        }
+        let n_located = located.changed.len();
+        for (index, &r) in self.work.r.iter().enumerate() {
+            let changes = self.mode.rules[index].holds(r) != self.work.truth[index];
+            if changes && !located.changed.iter().any(|change| change.index == index) {
+                located.changed.push(Change {
+                    index,
+                    value_left: r,
+                    value_right: r,
+                });
+            }
+        }
+        if located.changed.len() > n_located {
+            located.t_right = t;
+        }
+        Ok(())
     }
 
     fn find_event(&mut self, from: f64, to: f64) -> Result<Option<Located>, SimError> {
@@ -1086,7 +1125,7 @@ impl<I: Instance> Run<'_, I> {
             return;
         }
         if self.instance.mode(&self.values) != self.mode.number {
-            self.mode = Mode::enter(self.instance, &self.values, self.tolerances);
+            (self.mode).change(self.instance, &self.values, self.tolerances);
         }
         self.entered = self.mode.number;
         if !self.instance.has_modes() {

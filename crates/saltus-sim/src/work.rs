@@ -55,9 +55,19 @@ struct MadeFor {
     choice: Choice,
 }
 
+/// The parts of a mode that was left, for when it is entered again.
+#[derive(Debug)]
+struct Parked {
+    mode: u32,
+    integrator: Integrator,
+    isolation: Isolation,
+    mixed: Vec<MixedGroup>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Work {
     made_for: MadeFor,
+    parked: Vec<Parked>,
     /// Left limits of the present event.
     pub(crate) before: Vec<f64>,
     /// What the present event did.
@@ -99,6 +109,7 @@ impl Work {
                 mode: mode.number,
                 choice: Choice::of(options),
             },
+            parked: Vec::new(),
             before: values.v.clone(),
             step: EventStep::default(),
             causes: Vec::new(),
@@ -134,16 +145,40 @@ impl Work {
     ) {
         let system = instance.system(values);
         let n_crossings = system.crossings().len();
-        self.made_for.mode = mode.number;
-        self.integrator = new_integrator(instance, options, tolerances, values);
-        self.mixed = mixed_groups(system);
+        let left = std::mem::replace(&mut self.made_for.mode, mode.number);
+        let known = self
+            .parked
+            .iter()
+            .position(|parked| parked.mode == mode.number);
+        let mut next = match known {
+            Some(k) => self.parked.swap_remove(k),
+            None => Parked {
+                mode: mode.number,
+                integrator: new_integrator(instance, options, tolerances, values),
+                isolation: new_isolation(system, options.event_method),
+                mixed: mixed_groups(system),
+            },
+        };
+        next.integrator.reset();
+        next.isolation.reset();
+        self.parked.push(Parked {
+            mode: left,
+            integrator: std::mem::replace(&mut self.integrator, next.integrator),
+            isolation: std::mem::replace(&mut self.isolation, next.isolation),
+            mixed: std::mem::replace(&mut self.mixed, next.mixed),
+        });
         self.rows.forget();
-        self.isolation = new_isolation(system, options.event_method);
-        self.truth = vec![false; n_crossings];
+        self.truth.clear();
+        self.truth.resize(n_crossings, false);
         self.watch.reset_crossings(n_crossings);
-        self.x = vec![0.0; system.states().len()];
-        self.r = vec![0.0; n_crossings];
-        self.at_zero = vec![0.0; n_crossings];
+        for (list, n) in [
+            (&mut self.x, system.states().len()),
+            (&mut self.r, n_crossings),
+            (&mut self.at_zero, n_crossings),
+        ] {
+            list.clear();
+            list.resize(n, 0.0);
+        }
     }
 
     /// As new, for another run. Everything else is written before it is read.

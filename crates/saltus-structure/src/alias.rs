@@ -243,7 +243,7 @@ impl<'a> Pass<'a> {
     /// The equation contains the unknown class `x` only, besides parameters.
     fn fix(&mut self, k: usize, x: VarId) {
         let info = self.info[x.index()];
-        if info.assigned.is_some() || info.int.is_some() {
+        if info.assigned.is_some() || info.int.is_some() || self.carries_impulse(x) {
             return;
         }
         let (lhs, rhs) = (self.work.equations[k].lhs, self.work.equations[k].rhs);
@@ -270,6 +270,14 @@ impl<'a> Pass<'a> {
         }
         self.consumed[k] = true;
         self.set_value(x, value, k as u32);
+    }
+
+    /// At some instants it is an impulse, whatever its value otherwise.
+    fn carries_impulse(&mut self, x: VarId) -> bool {
+        let carriers: Vec<VarId> = (self.work.impacts.iter())
+            .flat_map(|impact| self.work.flat.ir.variables_of(impact.carrier))
+            .collect();
+        carriers.into_iter().any(|v| self.find(v).0 == x)
     }
 
     fn set_value(&mut self, x: VarId, value: ExprId, equation: u32) {
@@ -663,6 +671,7 @@ fn rewrite_all(work: &mut Work, aliases: &Aliases, invariants: &[(VarId, ExprId,
         crossings,
         delays,
         time_events,
+        impacts,
         ..
     } = work;
     let ir = &mut flat.ir;
@@ -689,6 +698,15 @@ fn rewrite_all(work: &mut Work, aliases: &Aliases, invariants: &[(VarId, ExprId,
             if negated {
                 *value = ir.neg(*value);
             }
+        }
+    }
+    for impact in impacts.iter_mut() {
+        for e in [
+            &mut impact.approach,
+            &mut impact.coefficient,
+            &mut impact.carrier,
+        ] {
+            *e = new(ir, *e);
         }
     }
     for crossing in crossings.iter_mut() {

@@ -38,7 +38,7 @@ mod zeros;
 
 pub use modes::{Literal, Modes, Specialised};
 pub use print::{print_structure, print_structure_at};
-pub use restart::{Jump, Restart};
+pub use restart::{Impact, Jump, Restart};
 pub use system::*;
 
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -77,7 +77,7 @@ impl Modes {
     /// The common part, if the equations have switches at all.
     pub(crate) fn trunk(work: &mut Work, aliases: &Aliases, n_parameters: usize) -> Option<Modes> {
         let switches = Switches::find(work);
-        if switches.literals.is_empty() {
+        if switches.literals.is_empty() && work.impacts.is_empty() {
             return None;
         }
         Some(Modes {
@@ -94,7 +94,7 @@ impl Modes {
     pub(crate) fn with_live(mut self, work: &mut Work, parts: &Parts) -> Option<Box<Modes>> {
         let whole = Whole::new(&self.trunk, &self.aliases);
         self.live = live_switches(work, parts, &self.switches, &self.aliases, &whole);
-        if self.live.is_empty() {
+        if self.live.is_empty() && self.trunk.impacts.is_empty() {
             return None;
         }
         self.note_added(work);
@@ -180,11 +180,12 @@ impl Modes {
         Ok(Specialised::System(Box::new(system)))
     }
 
-    /// Equations for the jump into a mode whose constraints with these indices the values do not meet.
+    /// Equations for the jump into a mode whose constraints with these indices the values do not meet, with these impacts.
     pub fn jump(
         &mut self,
         system: &StructuredSystem,
         violated: &[usize],
+        impacts: &[usize],
     ) -> Result<Jump, Box<Diagnostic>> {
         let Some(restart) = &system.restart else {
             unreachable!("every mode has a restart");
@@ -194,7 +195,7 @@ impl Modes {
         for variable in &self.added[system.flat.variables.len() - n..] {
             system.flat.variables.push(variable.clone());
         }
-        let jump = restart.jump(system, violated)?;
+        let jump = restart.jump(system, violated, impacts)?;
         let all = &jump.system.flat.variables;
         self.added = (n..all.len())
             .map(|i| all[VarId::from_index(i)].clone())

@@ -61,9 +61,20 @@ pub struct Constraint {
     level: u32,
 }
 
+/// A law of restitution: where `flag` is true, `approach⁺ = -coefficient·approach⁻` holds, and `carrier` is an impulse.
+#[derive(Clone, Copy, Debug)]
+pub struct Impact {
+    pub flag: VarId,
+    pub(crate) approach: ExprId,
+    pub(crate) coefficient: ExprId,
+    pub(crate) carrier: ExprId,
+    pub(crate) origin: Origin,
+}
+
 /// What is needed to enter a mode.
 #[derive(Clone)]
 pub struct Restart {
+    pub impacts: Vec<Impact>,
     signature: Signature,
     equations: Vec<Vec<Equation>>,
     pub constraints: Vec<Constraint>,
@@ -117,6 +128,7 @@ impl Restart {
             }
         }
         Restart {
+            impacts: work.impacts.clone(),
             signature,
             equations,
             constraints,
@@ -124,7 +136,7 @@ impl Restart {
     }
 
     /// Impulse orders of the chains and of the equations.
-    fn orders(&self, violated: &[usize]) -> (Vec<i32>, Vec<i32>) {
+    fn orders(&self, violated: &[usize], carriers: &[u32]) -> (Vec<i32>, Vec<i32>) {
         let Signature { rows, assigned, .. } = &self.signature;
         let mut of_chain = vec![SMOOTH; self.signature.chains.len()];
         let mut of_row = vec![SMOOTH; rows.len()];
@@ -133,10 +145,17 @@ impl Restart {
             let order = &mut of_row[constraint.row as usize];
             *order = (*order).max(-1 - constraint.level as i32);
         }
+        for &chain in carriers {
+            of_chain[chain as usize] = -(self.signature.orders[chain as usize] as i32);
+        }
         // Orders grow, and along a path of the matching no chain is met twice with a larger one.
         for _ in 0..=rows.len() {
             let mut changed = false;
             for (row, entries) in rows.iter().enumerate() {
+                // A law of restitution stands in for what otherwise determines its impulse.
+                if carriers.contains(&assigned[row]) {
+                    continue;
+                }
                 let reached = (entries.iter())
                     .map(|&(chain, order)| of_chain[chain as usize] + order as i32)
                     .fold(of_row[row], i32::max);
@@ -165,9 +184,15 @@ impl Restart {
         &self,
         mut system: StructuredSystem,
         violated: &[usize],
+        impacts: &[usize],
     ) -> Result<Jump, Box<Diagnostic>> {
         let Signature { chains, rows, .. } = &self.signature;
-        let (of_chain, of_row) = self.orders(violated);
+        let impacts: Vec<&Impact> = impacts.iter().map(|&k| &self.impacts[k]).collect();
+        let mut carriers = Vec::new();
+        for impact in &impacts {
+            carriers.push(self.carrier(&system.flat, impact)?);
+        }
+        let (of_chain, of_row) = self.orders(violated, &carriers);
         let too_high = (of_chain.iter().zip(&self.signature.orders))
             .position(|(&order, &highest)| order + highest as i32 > 0);
         if let Some(chain) = too_high {
@@ -226,6 +251,11 @@ impl Restart {
             .collect();
         let impulsive: FxHashSet<VarId> = weights.keys().copied().collect();
         let mut residuals = Vec::new();
+        for impact in &impacts {
+            let before = before(flat, impact.approach);
+            let rebound = flat.ir.mul(impact.coefficient, before);
+            residuals.push((flat.ir.add_(impact.approach, rebound), impact.origin));
+        }
         for (impulse, weight) in named {
             let weight = flat.ir.var(weight, Base::Real);
             let origin = Origin {
@@ -235,7 +265,7 @@ impl Restart {
             residuals.push((flat.ir.sub(weight, weights[&impulse]), origin));
         }
         for (row, &order) in of_row.iter().enumerate() {
-            if order <= SMOOTH / 2 {
+            if order <= SMOOTH / 2 || carriers.contains(&self.signature.assigned[row]) {
                 continue;
             }
             if order == 0 {
@@ -306,6 +336,29 @@ impl Restart {
         })
     }
 
+    /// The chain of what carries the impulse of an impact.
+    fn carrier(&self, flat: &FlatModel, impact: &Impact) -> Result<u32, Box<Diagnostic>> {
+        let vars = match *flat.ir.expr(impact.carrier) {
+            Expr::Var(_) | Expr::Unary(UnaryOp::Neg, _) => flat.ir.variables_of(impact.carrier),
+            _ => Vec::new(),
+        };
+        let highest = self.signature.chains.iter().zip(&self.signature.orders);
+        let chain = highest
+            .map(|(chain, &order)| chain[order as usize])
+            .position(|v| vars == [v]);
+        match chain {
+            Some(chain) => Ok(chain as u32),
+            None => Err(Box::new(
+                Diagnostic::error(
+                    "impact-without-carrier",
+                    impact.origin.span,
+                    format!("`{}` cannot be an impulse", flat.message_text(impact.carrier)),
+                )
+                .help("name the force of the contact: an unknown of the equations that is zero or finite at other times"),
+            )),
+        }
+    }
+
     fn too_high(&self, flat: &FlatModel, violated: &[usize], var: VarId) -> Diagnostic {
         let text = |lhs, rhs| format!("`{} = {}`", flat.message_text(lhs), flat.message_text(rhs));
         let variable = &flat.variables[var];
@@ -346,6 +399,14 @@ fn left(flat: &mut FlatModel, var: VarId) -> ExprId {
     let ty = flat.ir.type_id(node);
     flat.ir
         .add(Expr::Builtin(Builtin::Pre, Box::new([node])), ty)
+}
+
+/// The left limit of an expression.
+fn before(flat: &mut FlatModel, e: ExprId) -> ExprId {
+    let mut vars = flat.ir.variables_of(e);
+    vars.retain(|&v| flat.variables[v].variability == Variability::Continuous);
+    let lefts: FxHashMap<VarId, ExprId> = vars.into_iter().map(|v| (v, left(flat, v))).collect();
+    flat.ir.substitute(e, &mut |v| lefts.get(&v).copied())
 }
 
 /// ∂(lhs - rhs)/∂var, which must not contain an impulse.

@@ -1,13 +1,15 @@
 //! When-clauses (specification 8.3.5): `v = if edge(c1) then e1 elseif … else pre(v)`, and guarded actions.
 
 use crate::events::{Context, Extractor};
+use crate::restart::Impact;
 use crate::rewrite::Forms;
 use crate::system::Action;
 use crate::work::{Class, Eq, GuardedAction, Kind, Work};
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use saltus_ir::flat::{Origin, When, WhenAction};
-use saltus_ir::{ExprId, VarId};
+use saltus_ir::func::FunctionBody;
+use saltus_ir::{Base, Expr, ExprId, VarId};
 use saltus_syntax::Diagnostic;
 
 /// Makes the variables that when-clauses assign discrete, and reports those assigned in two.
@@ -127,6 +129,10 @@ pub(crate) fn finish_when(extractor: &mut Extractor<'_>, prepared: PreparedWhen)
                     },
                     *origin,
                 ),
+                WhenAction::Call { call, origin } if is_restitution(extractor.work, *call) => {
+                    add_impact(extractor, *call, guard, *origin);
+                    continue;
+                }
                 WhenAction::Call { call, origin } => (
                     Action::Call {
                         call: extractor.extract(*call, Context::When, *origin),
@@ -173,4 +179,57 @@ pub(crate) fn finish_when(extractor: &mut Extractor<'_>, prepared: PreparedWhen)
             origin,
         });
     }
+}
+
+/// The external name of the function that states a law of restitution. It is not called: it becomes an equation for the instant.
+const RESTITUTION: &str = "saltus_restitution";
+
+fn is_restitution(work: &Work, call: ExprId) -> bool {
+    let ir = &work.flat.ir;
+    let Expr::Call { function, .. } = ir.expr(call) else {
+        return false;
+    };
+    match &ir.functions[*function].body {
+        FunctionBody::External(external) => external.name.as_str() == RESTITUTION,
+        _ => false,
+    }
+}
+
+/// `restitution(approach, coefficient, carrier)`: a flag that is true in the pass in which the when-clause becomes active.
+fn add_impact(extractor: &mut Extractor<'_>, call: ExprId, guard: ExprId, origin: Origin) {
+    let Expr::Call { args, .. } = extractor.work.flat.ir.expr(call).clone() else {
+        return;
+    };
+    let &[approach, coefficient, carrier] = &*args else {
+        return;
+    };
+    let mut extracted = |e| extractor.extract(e, Context::When, origin);
+    let (approach, coefficient, carrier) = (
+        extracted(approach),
+        extracted(coefficient),
+        extracted(carrier),
+    );
+    let work = &mut *extractor.work;
+    let name = format!("$impact[{}]", work.impacts.len() + 1);
+    let flag = work.new_var(&name, Base::Boolean, Class::Discrete, origin.span);
+    work.auxiliary.push(flag);
+    let (lhs, never) = (work.var(flag), work.flat.ir.boolean(false));
+    work.equations.push(Eq {
+        lhs,
+        rhs: guard,
+        initial: Some((lhs, never)),
+        late: None,
+        kind: Kind::Assign {
+            var: flag,
+            discrete: true,
+        },
+        origin,
+    });
+    work.impacts.push(Impact {
+        flag,
+        approach,
+        coefficient,
+        carrier,
+        origin,
+    });
 }

@@ -1,7 +1,7 @@
 //! The state that the passes share: the flat model being taken apart, classes of variables, equations in their event
 //! and initial forms.
 
-use crate::restart::Signature;
+use crate::restart::{Impact, Signature};
 use crate::system::{Action, Assignment, Crossing, Delay, StateSet, TimeEvent};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::{Causality, FlatModel, Origin, Variability, Variable};
@@ -79,6 +79,7 @@ pub(crate) struct Work {
     pub(crate) actions: Vec<GuardedAction>,
     pub(crate) parameters: Vec<Assignment>,
     pub(crate) crossings: Vec<Crossing>,
+    pub(crate) impacts: Vec<Impact>,
     pub(crate) time_events: Vec<TimeEvent>,
     pub(crate) delays: Vec<Delay>,
     pub(crate) terminal_flag: Option<VarId>,
@@ -138,6 +139,7 @@ impl Work {
             actions: Vec::new(),
             parameters: Vec::new(),
             crossings: Vec::new(),
+            impacts: Vec::new(),
             time_events: Vec::new(),
             delays: Vec::new(),
             terminal_flag: None,

@@ -681,7 +681,8 @@ impl<'a> Flattener<'a> {
         let FunctionBody::External(external) = &self.ir.functions[f].body else {
             return Ok(None);
         };
-        if external.language.as_str() != "builtin" {
+        // What has no result says something to a later stage.
+        if external.language.as_str() != "builtin" || self.ir.functions[f].outputs.is_empty() {
             return Ok(None);
         }
         let name = external.name;

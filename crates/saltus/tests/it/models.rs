@@ -49,6 +49,7 @@ models! {
     boolean_counter: "boolean-counter",
     capacitors_connected: "capacitors-connected",
     clutch_locks: "clutch-locks",
+    cradle: "cradle",
     delay_equation: "delay-equation",
     delay_of_state: "delay-of-state",
     delay_ramp: "delay-ramp",
@@ -112,6 +113,8 @@ models! {
     tangent_almost: "tangent-almost",
     tangent_touch: "tangent-touch",
     terminate: "terminate",
+    three_masses: "three-masses",
+    three_masses_sequence: "three-masses-sequence",
     time_events: "time-events",
     turned_if: "turned-if",
     two_balls: "two-balls",
@@ -140,6 +143,7 @@ fn check(folder: &Path) {
     let expect = Expect::parse(&read("expect.toml"));
     let text = read("model.mo");
     let mut workspace = Workspace::new();
+    workspace.add_library_dir(root().join("library"));
     workspace.add_source("model.mo", text.clone());
     let mut compiled = workspace
         .compile(&class_of(&text))

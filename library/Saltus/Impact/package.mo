@@ -1,0 +1,3 @@
+within Saltus;
+package Impact "Laws for the instant of an impact"
+end Impact;
