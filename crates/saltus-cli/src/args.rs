@@ -147,6 +147,8 @@ pub(crate) enum Stage {
     Flat,
     /// States, blocks in order, torn variables, events
     Structure,
+    /// Modes that a run enters: what selects them, their states, index and systems of equations
+    Mode,
     /// Which derivatives depend on which states, and the same for the unknowns of blocks
     Jacobian,
 }

@@ -87,6 +87,11 @@ pub(crate) fn show(
         (Stage::Jacobian, ShowFormat::Svg) => {
             (workspace.jacobian_view(&class)).map(|v| draw_structure(&v.picture()))
         }
+        (Stage::Mode, ShowFormat::Text) => workspace.modes_view(&class).map(|v| v.print()),
+        (Stage::Mode, ShowFormat::Json) => workspace.modes_view(&class).map(|v| v.to_json()),
+        (Stage::Mode, ShowFormat::Svg) => {
+            return Err(Failure::command_line("modes are shown as text or JSON"));
+        }
         (Stage::Ast | Stage::Flat, ShowFormat::Json | ShowFormat::Svg) => {
             return Err(Failure::command_line("this stage is shown as text only"));
         }

@@ -27,6 +27,7 @@ mod work;
 pub use code::Execution;
 pub use functions::FunctionReport;
 pub use model::{CompiledInstance, CompiledModel, CompiledSystem};
+pub use modes::ModeSummary;
 
 use saltus_structure::StructuredSystem;
 use saltus_syntax::{Diagnostic, SourceMap};

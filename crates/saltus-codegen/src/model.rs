@@ -4,7 +4,7 @@ use crate::calendar::{Source, next_instant};
 use crate::code::{Code, Execution, How};
 use crate::delay::{DelayBuffer, Smoothness};
 use crate::functions::FunctionReport;
-use crate::modes::ModeStore;
+use crate::modes::{ModeStore, ModeSummary};
 use crate::program::{Attribute, DelayInfo, Program, TimeKind};
 use crate::sets::Choice;
 use crate::tape::Sign;
@@ -146,6 +146,11 @@ pub struct CompiledInstance {
 const NO_TICK: i64 = -1;
 
 impl CompiledInstance {
+    /// The modes that this run has structured; none for a model that has only one.
+    pub fn modes(&self) -> Vec<ModeSummary> {
+        self.store.as_ref().map_or(Vec::new(), ModeStore::summaries)
+    }
+
     /// The text of a String variable whose slot has the value `number`.
     pub fn text(&self, number: f64) -> Arc<str> {
         self.system.work.borrow().texts.get(number)

@@ -6,13 +6,28 @@
 use crate::layout::Sites;
 use crate::program::{self, Program, Switching};
 use rustc_hash::FxHashMap;
-use saltus_model::{Fault, FaultKind, JumpId, JumpInfo, ModelInfo, Site};
+use saltus_model::{
+    Fault, FaultKind, JumpId, JumpInfo, ModelInfo, ScheduleKind, Section, Site, Slot,
+};
 use saltus_structure::{Modes, Specialised};
 use saltus_syntax::Diagnostic;
 use std::sync::Arc;
 
 /// A run that needs more structures than this has a model that does not settle on any.
 const MODES_MAX: usize = 4096;
+
+/// A mode that a run has met.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ModeSummary {
+    /// As in the event log.
+    pub number: u32,
+    /// What selects it.
+    pub switches: Vec<String>,
+    pub states: Vec<String>,
+    pub index: u32,
+    /// Unknowns of each system of equations that is solved at every evaluation.
+    pub blocks: Vec<usize>,
+}
 
 /// The modes of one run.
 pub(crate) struct ModeStore {
@@ -34,6 +49,39 @@ impl ModeStore {
             jumps: Vec::new(),
             by_violated: FxHashMap::default(),
         }
+    }
+
+    pub(crate) fn summaries(&self) -> Vec<ModeSummary> {
+        let mut keys: Vec<(u32, &Vec<bool>)> = Vec::new();
+        #[expect(clippy::iter_over_hash_type, reason = "sorted below")]
+        for (key, mode) in &self.by_values {
+            keys.extend(mode.map(|mode| (mode, key)));
+        }
+        keys.sort();
+        let summary = |(mode, key): (u32, &Vec<bool>)| {
+            let program = &self.programs[mode as usize];
+            let live = self.modes.live().iter().zip(key);
+            let name = |slot: Slot| program.info.slots[slot.index()].name.clone();
+            let restart = program.restart.as_ref();
+            let restart = restart.and_then(|code| code.system.restart.as_ref());
+            ModeSummary {
+                number: mode + 1,
+                switches: live
+                    .map(|(&i, &v)| self.modes.text(i as usize, v))
+                    .collect(),
+                states: program.states.iter().map(|s| name(s.value)).collect(),
+                index: restart.map_or(1, |r| r.index()),
+                blocks: (program.schedule(ScheduleKind::Derivatives).iter())
+                    .filter_map(|section| match section {
+                        Section::Explicit(_) => None,
+                        Section::Linear(b) | Section::Nonlinear(b) | Section::Mixed(b) => {
+                            Some(program.blocks[b.0 as usize].info.determines.len())
+                        }
+                    })
+                    .collect(),
+            }
+        };
+        keys.into_iter().map(summary).collect()
     }
 
     pub(crate) fn live(&self) -> &[u32] {

@@ -2,13 +2,13 @@
 //! entered from the left limits, one after the other, and the first is taken whose switches agree with what follows from it, there or just after: a
 //! function that is zero takes the side of its first non-zero derivative.
 //!
-//! The order of candidates: those that a trial asks for, then the switches of the start with one flipped, two flipped, and so on, so that of
-//! several modes that agree the one nearest to the last is taken.
+//! The order of candidates: those that a trial asks for, all switches that disagree flipped; then those with one of them flipped; then the switches of the
+//! start with one flipped, two flipped, and so on.
 
 use crate::point::Mode;
 use saltus_model::{Fault, FaultKind, Instance, Values};
 use saltus_solve::SolveError;
-use saltus_solve::scale::RESTART_ULPS;
+use saltus_solve::scale::ONWARD_ULPS;
 use std::collections::{HashSet, VecDeque};
 
 /// Candidates that are tried where none but a singular one is known …
@@ -36,6 +36,7 @@ pub(crate) fn choose<I: Instance, T>(
 ) -> Result<Option<(Mode, Values, T)>, Fault> {
     let mut tried: HashSet<Vec<bool>> = HashSet::new();
     let mut asked: VecDeque<Vec<bool>> = VecDeque::from([first.to_vec()]);
+    let mut single: VecDeque<Vec<bool>> = VecDeque::new();
     let mut near = Near::new(first.to_vec());
     let n_max = match among {
         Among::Regular => REGULAR_MAX,
@@ -47,7 +48,8 @@ pub(crate) fn choose<I: Instance, T>(
             live.iter().map(|&i| switches[i as usize]).collect()
         };
         let next = loop {
-            let Some(candidate) = asked.pop_front().or_else(|| near.next(&live)) else {
+            let candidate = asked.pop_front().or_else(|| single.pop_front());
+            let Some(candidate) = candidate.or_else(|| near.next(&live)) else {
                 return Ok(None);
             };
             if tried.insert(key(&candidate)) {
@@ -75,9 +77,17 @@ pub(crate) fn choose<I: Instance, T>(
         if agrees(instance, &values)? {
             return Ok(Some((mode, values, more)));
         }
-        asked.push_back(instance.switches(&values)?.0);
+        let (now, live) = instance.switches(&values)?;
+        for &i in &live {
+            if now[i as usize] != next[i as usize] {
+                let mut flipped = next.clone();
+                flipped[i as usize] = now[i as usize];
+                single.push_back(flipped);
+            }
+        }
+        asked.push_back(now);
         let mut ulps = 1.0;
-        while ulps <= RESTART_ULPS {
+        while ulps <= ONWARD_ULPS {
             let mut after = values.clone();
             if onward(instance, &mut mode, &mut after, ulps).is_err() {
                 break;

@@ -113,3 +113,7 @@ pub const CONSTRAINT_BAND_REL: f64 = 1e-9;
 pub const CONSTRAINT_BAND_OF_TOLERANCE: f64 = 1e-3;
 /// … but at least so many units of round-off of 1.
 pub const CONSTRAINT_BAND_ULPS: f64 = 64.0;
+
+/// A switch at zero in a mode that is tried takes the side to which the motion takes it within this many units of time resolution: a force that
+/// has just reached its limit moves a mass from rest by less than round-off within 1e-8 s.
+pub const ONWARD_ULPS: f64 = 1e9;

@@ -135,6 +135,17 @@ impl Restart {
         }
     }
 
+    /// The structural index: how often an equation is differentiated at most, and once more for its algebraic unknowns.
+    pub fn index(&self) -> u32 {
+        1 + self
+            .signature
+            .differentiations
+            .iter()
+            .copied()
+            .max()
+            .unwrap_or(0)
+    }
+
     /// Impulse orders of the chains and of the equations.
     fn orders(&self, violated: &[usize], carriers: &[u32]) -> (Vec<i32>, Vec<i32>) {
         let Signature { rows, assigned, .. } = &self.signature;

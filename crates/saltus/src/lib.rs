@@ -23,6 +23,7 @@ mod disk;
 mod error;
 mod explain_failure;
 pub mod journal;
+mod mode_view;
 pub mod ode;
 mod output;
 pub mod regression;
@@ -32,6 +33,7 @@ mod structure_view;
 mod workspace;
 
 pub use error::{Diagnostics, Error};
+pub use mode_view::{ModeView, ModesView};
 pub use output::{Progress, ProgressObserver};
 pub use run::{Experiment, Run};
 pub use structure_view::{

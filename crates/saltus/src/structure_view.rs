@@ -81,7 +81,7 @@ impl StructureView {
     }
 }
 
-fn json(view: &impl Serialize) -> String {
+pub(crate) fn json(view: &impl Serialize) -> String {
     let text = serde_json::to_string_pretty(view);
     let mut text = text.unwrap_or_else(|e| unreachable!("plain data: {e}"));
     text.push('\n');

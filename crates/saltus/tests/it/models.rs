@@ -47,6 +47,8 @@ macro_rules! models {
 models! {
     assert_fails: "assert-fails",
     boolean_counter: "boolean-counter",
+    bridge_six_pulse: "bridge-six-pulse",
+    bridge_twelve_pulse: "bridge-twelve-pulse",
     capacitors_connected: "capacitors-connected",
     clutch_locks: "clutch-locks",
     cradle: "cradle",
@@ -60,6 +62,8 @@ models! {
     event_chain: "event-chain",
     four_bar: "four-bar",
     free_parameter: "free-parameter",
+    friction_curve: "friction-curve",
+    friction_curve_sticks: "friction-curve-sticks",
     friction_two_masses: "friction-two-masses",
     friction_velocity: "friction-velocity",
     harmonic_oscillator: "harmonic-oscillator",

@@ -70,3 +70,30 @@ fn jacobians_have_patterns_and_colours() {
     );
     assert!(view.blocks.iter().any(|block| !block.linear));
 }
+
+#[test]
+fn modes_of_a_rectifier_behind_an_inductance() {
+    let text = std::fs::read_to_string(root().join("models/rectifier-inductance/model.mo"))
+        .expect("the model exists");
+    let mut workspace = Workspace::new();
+    workspace.add_source("model.mo", text);
+    let view = workspace
+        .modes_view("RectifierInductance")
+        .expect("it runs");
+    assert_eq!(view.structured, 2);
+    let told: Vec<(u32, &str, usize, u32)> = (view.modes.iter())
+        .map(|m| (m.number, m.switches[0].as_str(), m.states.len(), m.index))
+        .collect();
+    assert_eq!(
+        told,
+        [(1, "`s < 0` is false", 2, 1), (2, "`s < 0` is true", 1, 2)]
+    );
+    // 50 periods: it starts conducting, and ends blocking.
+    assert_eq!(view.modes[0].entered, 50);
+    assert_eq!(view.modes[1].entered, 50);
+    assert!(
+        view.print().contains("mode 2, entered 50 times, index 2"),
+        "{}",
+        view.print()
+    );
+}
