@@ -104,3 +104,24 @@ pub fn inverse(lu: &Matrix, pivots: &[i64]) -> Matrix {
     solve(lu, pivots, &mut b, false);
     b
 }
+
+/// The Cholesky factor in place: Uᵀ·U = A in the upper triangle, or L·Lᵀ = A in the lower; the other triangle is not touched. The result is LAPACK's
+/// `info`: 0, or the number (from 1) of the leading minor that is not positive.
+pub fn cholesky(a: &mut Matrix, upper: bool) -> i64 {
+    let n = a.rows;
+    let at = |i: usize, j: usize| if upper { j * n + i } else { i * n + j };
+    for j in 0..n {
+        for i in j..n {
+            let known: f64 = (0..j).map(|k| a.data[at(i, k)] * a.data[at(j, k)]).sum();
+            let rest = a.data[at(i, j)] - known;
+            if i > j {
+                a.data[at(i, j)] = rest / a.data[at(j, j)];
+            } else if rest > 0.0 {
+                a.data[at(j, j)] = rest.sqrt();
+            } else {
+                return j as i64 + 1;
+            }
+        }
+    }
+    0
+}

@@ -1,0 +1,58 @@
+//! The discrete Fourier transform of real samples, for `Modelica.Math.FastFourierTransform`.
+//!
+//! X_k = Σ_j u_j·exp(-2πi·jk/n), by splitting n into its prime factors (Cooley and Tukey 1965); a prime factor p costs n·p operations. The amplitude of
+//! a frequency inside is 2·|X_k|/n, that of 0 and of half the sampling rate |X_k|/n.
+
+use std::f64::consts::TAU;
+
+type Complex = (f64, f64);
+
+/// Amplitudes and phases of the first n/2 + 1 frequencies; `None` if the number of samples is odd.
+pub fn real_spectrum(u: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+    let n = u.len();
+    if n == 0 || n % 2 == 1 {
+        return None;
+    }
+    let samples: Vec<Complex> = u.iter().map(|x| (*x, 0.0)).collect();
+    let spectrum = transform(&samples);
+    let half = n / 2;
+    let scale = |k: usize| if k == 0 || k == half { 1.0 } else { 2.0 } / n as f64;
+    let amplitudes: Vec<f64> = (0..=half)
+        .map(|k| scale(k) * spectrum[k].0.hypot(spectrum[k].1))
+        .collect();
+    let phases = (spectrum[..=half].iter())
+        .map(|(re, im)| im.atan2(*re))
+        .collect();
+    Some((amplitudes, phases))
+}
+
+fn transform(x: &[Complex]) -> Vec<Complex> {
+    let n = x.len();
+    if n <= 1 {
+        return x.to_vec();
+    }
+    let p = (2..)
+        .take_while(|p| p * p <= n)
+        .find(|p| n.is_multiple_of(*p))
+        .unwrap_or(n);
+    let m = n / p;
+    let parts: Vec<Vec<Complex>> = (0..p)
+        .map(|r| {
+            let part: Vec<Complex> = x.iter().skip(r).step_by(p).copied().collect();
+            if m == 1 { part } else { transform(&part) }
+        })
+        .collect();
+    (0..n)
+        .map(|k| {
+            parts
+                .iter()
+                .enumerate()
+                .fold((0.0, 0.0), |sum: Complex, (r, part)| {
+                    // The exponent modulo n keeps the angle exact.
+                    let (s, c) = (-TAU * ((r * k) % n) as f64 / n as f64).sin_cos();
+                    let (re, im) = part[k % m];
+                    (sum.0 + re * c - im * s, sum.1 + re * s + im * c)
+                })
+        })
+        .collect()
+}
