@@ -18,7 +18,7 @@ mod tests;
 
 use crate::eval::{ExternalCall, ExternalReply, Externals};
 use crate::{Base, Value};
-use files::Reading;
+use files::{MatVersion, Reading};
 use std::sync::Arc;
 use tables::{Curve, Extrapolation, Matrix, Smoothness, Surface, TimeEvents, TimeTable};
 
@@ -35,6 +35,21 @@ pub trait Host: Send + Sync {
     fn kind(&self, path: &str) -> FileKind {
         let _ = path;
         FileKind::Missing
+    }
+
+    /// Writes a file, or appends to it.
+    fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), String> {
+        let _ = (bytes, append);
+        Err(format!(
+            "`{path}` cannot be written: this run has no access to files"
+        ))
+    }
+
+    /// Removes a file; one that is not there is no error.
+    fn remove(&self, path: &str) -> Result<(), String> {
+        Err(format!(
+            "`{path}` cannot be removed: this run has no access to files"
+        ))
     }
 }
 
@@ -353,6 +368,20 @@ impl Objects {
                 }
                 return Ok(Reply::written(vec![(2, matrix_value(&found))]));
             }
+            "ModelicaIO_writeRealMatrix" => {
+                let (path, matrix, version) = (a.text(0)?, a.text(1)?, a.text(6)?);
+                let version = MatVersion::from_name(version).ok_or_else(|| {
+                    format!(
+                        "`{path}`: there is no version {version} of MAT files; 4, 6 and 7 are known"
+                    )
+                })?;
+                let append = a.boolean(5)? && self.host.kind(path) == FileKind::Regular;
+                let bytes = files::mat_bytes(version, matrix, &a.matrix(2)?, append)?;
+                self.host.write(path, &bytes, append)?;
+                return Ok(Reply::integer(1));
+            }
+            // Every access opens and closes by itself.
+            "ModelicaStreams_closeFile" => return Ok(Reply::default()),
             // u, nu, work, nwork, amplitudes, phases
             "ModelicaFFT_kiss_fftr" => {
                 let u = a.matrix(0)?.data;
@@ -498,10 +527,15 @@ impl Objects {
                     a.text(0)?,
                     a.values.get(1).and_then(Value::as_str).unwrap_or(""),
                 );
-                if !file.is_empty() {
-                    return Err(format!("models cannot write files (`{file}`)"));
+                if file.is_empty() {
+                    self.messages.push(text.to_string());
+                } else {
+                    (self.host).write(file, format!("{text}\n").as_bytes(), true)?;
                 }
-                self.messages.push(text.to_string());
+                Ok(Reply::default())
+            }
+            "removeFile" => {
+                self.host.remove(a.text(0)?)?;
                 Ok(Reply::default())
             }
             "fullPathName" => Ok(Reply::string(self.host.full_path(a.text(0)?)?)),

@@ -86,9 +86,17 @@ pub fn write_event(event: &EventRecord, mut out: impl Write) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Reads an event log back; blank lines are skipped.
+/// Reads an event log back; blank lines are skipped, and a last line that was cut off when the run was killed is no event.
 pub fn read_events(text: &str) -> Result<Vec<EventRecord>, ReadError> {
-    text.lines()
+    let whole = match text.rfind('\n') {
+        Some(end) if serde_json::from_str::<EventRecord>(&text[end + 1..]).is_err() => {
+            &text[..=end]
+        }
+        None if serde_json::from_str::<EventRecord>(text).is_err_and(|e| e.is_eof()) => "",
+        _ => text,
+    };
+    whole
+        .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(i, line)| {

@@ -1,7 +1,8 @@
 //! Access to the disk, for the class tree and for external functions.
 
 use saltus_flatten::Files;
-use saltus_ir::external::Host;
+use saltus_ir::external::{FileKind, Host};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Largest source file that is read.
@@ -56,6 +57,66 @@ pub(crate) struct RunFiles {
 impl Host for RunFiles {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         read(&self.resolve(path))
+    }
+
+    fn full_path(&self, path: &str) -> Result<String, String> {
+        let full = std::path::absolute(self.resolve(path)).map_err(|e| e.to_string())?;
+        Ok(full.display().to_string())
+    }
+
+    fn kind(&self, path: &str) -> FileKind {
+        match std::fs::metadata(self.resolve(path)) {
+            Err(_) => FileKind::Missing,
+            Ok(there) if there.is_dir() => FileKind::Directory,
+            Ok(there) if there.is_file() => FileKind::Regular,
+            Ok(_) => FileKind::Special,
+        }
+    }
+
+    fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), String> {
+        let inside = inside_working_folder(path)?;
+        let opened = std::fs::OpenOptions::new()
+            .create(true)
+            .write(true)
+            .append(append)
+            .truncate(!append)
+            .open(inside);
+        opened
+            .and_then(|mut file| file.write_all(bytes))
+            .map_err(|e| format!("`{path}` cannot be written: {e}"))
+    }
+
+    fn remove(&self, path: &str) -> Result<(), String> {
+        match std::fs::remove_file(inside_working_folder(path)?) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                Err(format!("`{path}` cannot be removed: {e}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Models change files in the working folder and below it only, wherever links lead.
+fn inside_working_folder(path: &str) -> Result<PathBuf, String> {
+    let here = std::env::current_dir()
+        .and_then(|folder| folder.canonicalize())
+        .map_err(|e| format!("there is no working folder: {e}"))?;
+    let full = here.join(path);
+    // The file need not be there, its folder must be.
+    let target = match full.canonicalize() {
+        Ok(there) => Some(there),
+        Err(_) => (full.parent().and_then(|folder| folder.canonicalize().ok()))
+            .zip(full.file_name())
+            .map(|(folder, name)| folder.join(name)),
+    };
+    match target {
+        Some(target) if target.starts_with(&here) => Ok(target),
+        Some(_) => Err(format!(
+            "models may change files in the working folder only, and `{path}` is outside"
+        )),
+        None => Err(format!(
+            "`{path}` cannot be written: there is no such folder"
+        )),
     }
 }
 

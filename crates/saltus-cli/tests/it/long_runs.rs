@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use saltus_results::{ResultTable, read_result};
+use saltus_results::{ResultTable, read_events, read_result};
 
 use crate::{saltus_in, scratch};
 
@@ -101,6 +101,9 @@ fn a_killed_run_leaves_a_readable_result() {
         let table = read(&output);
         check_rows(&table);
         rows.push(table.n_rows());
+        let log = fs::read_to_string(folder.join("e.json")).unwrap();
+        let events = read_events(&log).unwrap();
+        assert!(events.windows(2).all(|w| w[0].time <= w[1].time));
         fs::remove_file(&output).unwrap();
     }
     // The head comes first; most runs got further.

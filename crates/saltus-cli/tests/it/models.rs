@@ -258,3 +258,63 @@ fn stages_can_be_shown() {
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.starts_with("BouncingBall: "));
 }
+
+const WRITES: &str = "model Writes
+  function put
+    input String text;
+    input String file;
+  external \"C\" ModelicaInternal_print(text, file);
+  end put;
+  function remove
+    input String file;
+  external \"C\" ModelicaInternal_removeFile(file);
+  end remove;
+  function store
+    input String file;
+    input Real matrix[:, :];
+    output Boolean done;
+  external \"C\" done = ModelicaIO_writeRealMatrix(file, \"m\", matrix, size(matrix, 1), size(matrix, 2), false, \"4\");
+  end store;
+  Boolean stored(start = false, fixed = true);
+equation
+  when time >= 0.5 then
+    put(\"half\", \"PLACE.txt\");
+    stored = store(\"PLACE.mat\", [1, 2; 3, time]);
+  elsewhen time >= 0.75 then
+    remove(\"PLACE.gone\");
+    stored = pre(stored);
+  end when;
+end Writes;
+";
+
+#[test]
+fn models_write_in_the_working_folder_only() {
+    let folder = scratch("writes");
+    for file in ["here.txt", "here.mat"] {
+        let _ = std::fs::remove_file(folder.join(file));
+    }
+    std::fs::write(folder.join("here.gone"), "x").unwrap();
+    std::fs::write(folder.join("W.mo"), WRITES.replace("PLACE", "here")).unwrap();
+    let ran = saltus_in(&folder, &["simulate", "W.mo", "--output", "r.csv"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let text = std::fs::read_to_string(folder.join("here.txt")).unwrap();
+    assert!(
+        text.lines().all(|line| line == "half") && !text.is_empty(),
+        "{text}"
+    );
+    // Header, name, four numbers by columns.
+    let bytes = std::fs::read(folder.join("here.mat")).unwrap();
+    assert_eq!(bytes.len(), 20 + 2 + 32);
+    assert_eq!(bytes[30..38], 3f64.to_le_bytes());
+    assert!(!folder.join("here.gone").exists());
+
+    std::fs::write(folder.join("W.mo"), WRITES.replace("PLACE", "../outside")).unwrap();
+    let ran = saltus_in(&folder, &["simulate", "W.mo", "--output", "r.csv"]);
+    assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("in the working folder only"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!folder.join("../outside.txt").exists());
+}

@@ -400,3 +400,133 @@ fn mat5_numbers(mut matrix: Mat5, name: &str) -> Result<Matrix, String> {
     }
     Ok(by_rows(rows, columns, &numbers))
 }
+
+/// A matrix as a MAT v4 file holds it: a header of five 32-bit integers, the name, the numbers by columns.
+fn mat4_bytes(name: &str, matrix: &Matrix) -> Result<Vec<u8>, String> {
+    let size = |n: usize| i32::try_from(n).map_err(|_| format!("matrix `{name}` is too large"));
+    let header = [
+        0,
+        size(matrix.rows)?,
+        size(matrix.columns)?,
+        0,
+        size(name.len() + 1)?,
+    ];
+    let mut bytes: Vec<u8> = header.iter().flat_map(|x| x.to_le_bytes()).collect();
+    bytes.extend(name.bytes().chain([0]));
+    for j in 0..matrix.columns {
+        for i in 0..matrix.rows {
+            bytes.extend(matrix.at(i, j).to_le_bytes());
+        }
+    }
+    Ok(bytes)
+}
+
+/// Versions of MAT files that are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MatVersion {
+    V4,
+    /// Level 5, not compressed.
+    V6,
+    /// Level 5, each matrix in a zlib stream.
+    V7,
+}
+
+impl MatVersion {
+    pub fn from_name(name: &str) -> Option<MatVersion> {
+        match name {
+            "4" => Some(MatVersion::V4),
+            "6" => Some(MatVersion::V6),
+            "7" => Some(MatVersion::V7),
+            _ => None,
+        }
+    }
+}
+
+/// A file with one matrix, or what is appended to a file for one more.
+pub fn mat_bytes(
+    version: MatVersion,
+    name: &str,
+    matrix: &Matrix,
+    append: bool,
+) -> Result<Vec<u8>, String> {
+    if version == MatVersion::V4 {
+        return mat4_bytes(name, matrix);
+    }
+    let mut bytes = if append { Vec::new() } else { mat5_header() };
+    let element = mat5_bytes(name, matrix)?;
+    match version {
+        MatVersion::V7 => push_element(&mut bytes, MAT5_COMPRESSED, &zlib_stored(&element))?,
+        MatVersion::V4 | MatVersion::V6 => bytes.extend(element),
+    }
+    Ok(bytes)
+}
+
+const MAT5_INT8: u32 = 1;
+const MAT5_INT32: u32 = 5;
+const MAT5_UINT32: u32 = 6;
+const MAT5_DOUBLE: u32 = 9;
+/// Array flags of a full matrix of doubles.
+const MAT5_CLASS_DOUBLE: u32 = 6;
+
+/// 116 bytes of text, an empty offset, version 1 and the mark of the byte order.
+fn mat5_header() -> Vec<u8> {
+    let mut bytes = b"MATLAB 5.0 MAT-file, written by Saltus".to_vec();
+    bytes.resize(116, b' ');
+    bytes.extend([0; 8]);
+    bytes.extend([0x00, 0x01, b'I', b'M']);
+    bytes
+}
+
+/// Kind, size and content of an element.
+fn push_element(bytes: &mut Vec<u8>, kind: u32, content: &[u8]) -> Result<(), String> {
+    let size = u32::try_from(content.len()).map_err(|_| "a matrix is too large for a file")?;
+    bytes.extend(kind.to_le_bytes());
+    bytes.extend(size.to_le_bytes());
+    bytes.extend(content);
+    Ok(())
+}
+
+/// A matrix of level 5: flags, dimensions, name, numbers by columns, each at a multiple of eight bytes.
+fn mat5_bytes(name: &str, matrix: &Matrix) -> Result<Vec<u8>, String> {
+    let size = |n: usize| i32::try_from(n).map_err(|_| format!("matrix `{name}` is too large"));
+    let mut body = Vec::new();
+    let mut part = |kind: u32, content: &[u8]| -> Result<(), String> {
+        push_element(&mut body, kind, content)?;
+        body.resize(body.len().next_multiple_of(8), 0);
+        Ok(())
+    };
+    let flags = [MAT5_CLASS_DOUBLE.to_le_bytes(), [0; 4]].concat();
+    part(MAT5_UINT32, &flags)?;
+    let dims = [size(matrix.rows)?, size(matrix.columns)?].map(i32::to_le_bytes);
+    part(MAT5_INT32, &dims.concat())?;
+    part(MAT5_INT8, name.as_bytes())?;
+    let numbers: Vec<u8> = (0..matrix.columns)
+        .flat_map(|j| (0..matrix.rows).flat_map(move |i| matrix.at(i, j).to_le_bytes()))
+        .collect();
+    part(MAT5_DOUBLE, &numbers)?;
+    let mut bytes = Vec::new();
+    push_element(&mut bytes, MAT5_MATRIX, &body)?;
+    Ok(bytes)
+}
+
+/// A zlib stream (RFC 1950) of blocks that are not compressed (RFC 1951, 3.2.4).
+fn zlib_stored(content: &[u8]) -> Vec<u8> {
+    const BLOCK_MAX: usize = u16::MAX as usize;
+    let mut bytes = vec![0x78, 0x01];
+    let n_blocks = content.len().div_ceil(BLOCK_MAX).max(1);
+    for k in 0..n_blocks {
+        let block = &content[k * BLOCK_MAX..content.len().min((k + 1) * BLOCK_MAX)];
+        let len = block.len() as u16;
+        bytes.push(u8::from(k + 1 == n_blocks));
+        bytes.extend(len.to_le_bytes());
+        bytes.extend((!len).to_le_bytes());
+        bytes.extend(block);
+    }
+    let (mut a, mut b) = (1_u32, 0_u32);
+    for byte in content {
+        a = (a + u32::from(*byte)) % 65_521;
+        b = (b + a) % 65_521;
+    }
+    bytes.extend((b << 16 | a).to_be_bytes());
+    bytes
+}

@@ -693,7 +693,7 @@ fn what_reaches_outside_is_refused_by_name() {
     let mut objects = Objects::new(Arc::new(NoHost));
     for name in [
         "ModelicaInternal_getenv",
-        "ModelicaInternal_removeFile",
+        "ModelicaInternal_rmdir",
         "my_function",
     ] {
         let message = objects
@@ -921,4 +921,27 @@ fn a_spectrum_is_that_of_its_cosines() {
     let inside: f64 = a[1..30].iter().map(|x| x * x / 2.0).sum();
     assert!((inside + a[0].powi(2) + a[30].powi(2) - mean).abs() < 1e-14);
     assert!(fourier::real_spectrum(&[1.0, 2.0, 3.0]).is_none());
+}
+
+#[test]
+fn a_written_matrix_is_read_back() {
+    // The second is longer than one block of a zlib stream.
+    for m in [matrix(3, &noise(6, 5)), matrix(100, &noise(20_000, 6))] {
+        for version in ["4", "6", "7"] {
+            let version = MatVersion::from_name(version).unwrap();
+            let one = matrix(1, &[7.0]);
+            let mut bytes = files::mat_bytes(version, "first", &one, false).unwrap();
+            bytes.extend(files::mat_bytes(version, "second", &m, true).unwrap());
+            for (name, expected) in [("first", &one), ("second", &m)] {
+                let reading = Reading {
+                    name,
+                    delimiter: ',',
+                    header_lines: 0,
+                };
+                let found = files::read_matrix("m.mat", &bytes, &reading).unwrap();
+                assert_eq!(found, *expected, "{version:?}");
+            }
+        }
+    }
+    assert_eq!(MatVersion::from_name("5"), None);
 }
