@@ -398,6 +398,21 @@ impl Instance for CompiledInstance {
         Ok(Some(jump))
     }
 
+    fn refuted(&self, jump: JumpId, values: &Values) -> Result<Option<Values>, Fault> {
+        let (Some(store), Some(restart)) = (&self.store, &self.system(values).program.restart)
+        else {
+            return Ok(None);
+        };
+        let mut during = values.clone();
+        for &(variable, weight) in &store.jump_info(jump).impulses {
+            during.v[variable.index()] += IMPULSE * values.get(weight);
+        }
+        (self.system(values)).execute(&restart.discrete, &mut during, &mut [])?;
+        let switches = self.switch_values(&during)?;
+        let same = |&i: &u32| switches[i as usize] == self.selected[i as usize];
+        Ok((!store.live().iter().all(same)).then_some(during))
+    }
+
     fn jump_system(&self, jump: JumpId) -> Option<(&CompiledSystem, &JumpInfo)> {
         let store = self.store.as_ref()?;
         Some((&self.jumps[jump.0 as usize], store.jump_info(jump)))
@@ -653,6 +668,9 @@ fn set_range(info: &DelayInfo, buffer: &DelayBuffer, values: &mut Values) {
         values.pre[slot.index()] = time.unwrap_or(none);
     }
 }
+
+/// What the weight of an impulse is multiplied by to see the side that relations take while it lasts.
+const IMPULSE: f64 = 1e30;
 
 /// Modes may have added slots.
 fn fit(values: &mut Values, n_slots: usize) {

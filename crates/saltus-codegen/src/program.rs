@@ -91,6 +91,8 @@ pub(crate) struct RestartCode {
     pub(crate) sites: Vec<Site>,
     /// The flags of the laws of restitution.
     pub(crate) impacts: Vec<(Slot, Sign)>,
+    /// The discrete part of the event system alone.
+    pub(crate) discrete: Code,
 }
 
 /// What further modes are made from.
@@ -1023,8 +1025,10 @@ impl<'a> Builder<'a> {
             let magnitude = lower.out(constraint.magnitude, 2 * i + 1);
             self.check(constraint.origin, text, residual.and(magnitude));
         }
+        let discrete = self.assignments(&discrete_assignments(&system.event));
         let impacts = system.restart.iter().flat_map(|r| &r.impacts);
         RestartCode {
+            discrete: discrete.into(),
             impacts: impacts
                 .map(|impact| self.layout.place(impact.flag))
                 .collect(),

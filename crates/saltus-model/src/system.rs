@@ -103,6 +103,12 @@ pub trait Instance {
         Ok(None)
     }
 
+    /// After a jump: the values with discrete variables as its impulses make them, if those select another mode. A friction force that is an impulse has
+    /// passed its limit; an ideal diode that an impulse of voltage drives conducts.
+    fn refuted(&self, _jump: JumpId, _values: &Values) -> Result<Option<Values>, Fault> {
+        Ok(None)
+    }
+
     /// A jump: the event schedule of its system determines what jumps from the left limits in `pre`.
     fn jump_system(&self, _jump: JumpId) -> Option<(&Self::System, &JumpInfo)> {
         None

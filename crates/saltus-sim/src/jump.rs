@@ -13,6 +13,8 @@ use saltus_solve::scale::{
 };
 use saltus_solve::{Accuracy, Driver, Guess, SolveError, Tolerances};
 
+/// Modes that impulses refute, one after the other.
+const REFUTED_MAX: usize = 16;
 /// A mode that is met so often in one event without coming to rest is part of a circle.
 const VISITS_MAX: usize = 3;
 
@@ -45,19 +47,28 @@ fn enter<I: Instance>(
 ) -> Result<bool, SolveError> {
     let entered = instance.select_mode(values)?;
     let impacts = instance.impacts(values);
-    if !entered {
-        if !impacts.is_empty() {
-            jump(instance, values, tolerances, &impacts, step)?;
-        }
-        return Ok(!impacts.is_empty());
+    if !entered && impacts.is_empty() {
+        return Ok(false);
     }
-    let number = instance.mode(values);
-    step.visited.push(number);
-    let is_circle = step.visited.iter().filter(|v| **v == number).count() >= VISITS_MAX;
-    if !is_circle && !instance.is_singular() {
-        jump(instance, values, tolerances, &impacts, step)?;
-        mode.change(instance, values, tolerances);
-        return Ok(true);
+    let mut is_circle = false;
+    for _ in 0..REFUTED_MAX {
+        let number = instance.mode(values);
+        if number != mode.number {
+            step.visited.push(number);
+            is_circle = step.visited.iter().filter(|v| **v == number).count() >= VISITS_MAX;
+        }
+        if is_circle || instance.is_singular() {
+            break;
+        }
+        match jump(instance, values, tolerances, &impacts, step)? {
+            Jumped::Done => {
+                if number != mode.number {
+                    mode.change(instance, values, tolerances);
+                }
+                return Ok(true);
+            }
+            Jumped::Refuted => is_circle = !instance.select_mode(values)?,
+        }
     }
     let (first, _) = instance.switches(values)?;
     let start = Values {
@@ -66,7 +77,9 @@ fn enter<I: Instance>(
     };
     let mut attempt = |instance: &mut I, values: &mut Values| {
         let mut trial = EventStep::default();
-        jump(instance, values, tolerances, &impacts, &mut trial)?;
+        if let Jumped::Refuted = jump(instance, values, tolerances, &impacts, &mut trial)? {
+            return Err(no_mode());
+        }
         let mut mode = Mode::enter(instance, values, tolerances);
         pass(instance, &mut mode, values)?;
         Ok((mode, trial))
@@ -87,15 +100,7 @@ fn enter<I: Instance>(
             mode.change(instance, values, tolerances);
             return Ok(true);
         }
-        return Err(SolveError::Fault(Fault {
-            recoverable: false,
-            site: Site(0),
-            kind: FaultKind::Mode {
-                code: "no-consistent-mode",
-                message: "no mode agrees with what follows from it".to_owned(),
-                notes: Vec::new(),
-            },
-        }));
+        return Err(no_mode());
     };
     *values = at;
     mode.replace(found);
@@ -142,27 +147,54 @@ fn pass<I: Instance>(instance: &I, mode: &mut Mode, values: &mut Values) -> Resu
     (mode.driver).run(system, ScheduleKind::Event, values, accuracy, guess)
 }
 
+fn no_mode() -> SolveError {
+    SolveError::Fault(Fault {
+        recoverable: false,
+        site: Site(0),
+        kind: FaultKind::Mode {
+            code: "no-consistent-mode",
+            message: "no mode agrees with what follows from it".to_owned(),
+            notes: Vec::new(),
+        },
+    })
+}
+
+enum Jumped {
+    Done,
+    /// Its impulses select another mode: `values` are the left limits, with discrete variables as the impulses make them.
+    Refuted,
+}
+
 fn jump<I: Instance>(
     instance: &mut I,
     values: &mut Values,
     tolerances: Tolerances,
     impacts: &[usize],
     step: &mut EventStep,
-) -> Result<(), SolveError> {
+) -> Result<Jumped, SolveError> {
     let violated = violated(instance, values, tolerances)?;
     if violated.is_empty() && impacts.is_empty() {
-        return Ok(());
+        return Ok(Jumped::Done);
     }
     let Some(jump) = instance.jump(&violated, impacts, values)? else {
-        return Ok(());
+        return Ok(Jumped::Done);
     };
     let Some((system, info)) = instance.jump_system(jump) else {
-        return Ok(());
+        return Ok(Jumped::Done);
     };
     let mut driver = Driver::new(system, instance.info(), tolerances);
     driver.accept(system, values);
     let (accuracy, guess) = (Accuracy::Tight, Guess::Current);
     driver.run(system, ScheduleKind::Event, values, accuracy, guess)?;
+    if let Some(during) = instance.refuted(jump, values)? {
+        values.v.copy_from_slice(&values.pre);
+        // While the impulse lasts, an iteration of its own has come to these.
+        for slot in instance.system(values).discrete_slots() {
+            values.v[slot.index()] = during.get(*slot);
+            values.pre[slot.index()] = during.get(*slot);
+        }
+        return Ok(Jumped::Refuted);
+    }
     for slot in &info.moved {
         if !step.reinitialised.contains(slot) {
             step.reinitialised.push(*slot);
@@ -171,7 +203,7 @@ fn jump<I: Instance>(
     let weights = (info.impulses.iter()).map(|&(v, weight)| (v, values.get(weight)));
     (step.impulses).extend(weights.filter(|(_, weight)| *weight != 0.0));
     instance.restore_states(values);
-    Ok(())
+    Ok(Jumped::Done)
 }
 
 /// The constraints of the selected mode that do not hold.
