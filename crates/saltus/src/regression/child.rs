@@ -133,7 +133,9 @@ pub(super) fn run_case(case: &Case, setup: &Setup<'_>, folder: &Path) -> Option<
         Ok(End::Exited(status)) => report.exit = status.code(),
     }
     if report.exit != Some(0) {
-        report.error = Some(first_error(&stderr, report.exit));
+        let mut error = first_error(&stderr, report.exit);
+        error.place = error.place.map(|place| in_library(place, setup.libraries));
+        report.error = Some(error);
         return plain(report);
     }
     let Some(expected) = expected else {
@@ -229,6 +231,17 @@ fn simulate(
         .map_err(|e| format!("{}: {e}", setup.binary.display()))?;
     let limit = Duration::from_secs_f64(setup.limits.seconds);
     wait(child, limit, setup.cancel).map_err(|e| e.to_string())
+}
+
+/// A place inside the folder of a library, the same on every machine.
+fn in_library(place: String, libraries: &[PathBuf]) -> String {
+    let path = std::env::var_os("MODELICAPATH").unwrap_or_default();
+    let folders = (libraries.iter().cloned()).chain(std::env::split_paths(&path));
+    let inside = folders.into_iter().find_map(|folder| {
+        let own = Path::new(&place).strip_prefix(absolute(&folder)).ok()?;
+        Some(own.display().to_string())
+    });
+    inside.unwrap_or(place)
 }
 
 /// Models that write files do so in the folder of the run: paths must not depend on it.

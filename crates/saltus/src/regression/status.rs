@@ -13,9 +13,9 @@ pub(super) fn status(report: &Report, title: &str) -> String {
     let n = report.models.len();
     let mut out = format!(
         "# {title}: how far each model comes\n\n\
-         Made by `saltus test` or `cargo xtask msl` with `--report FILE.md`; not to be edited by hand. {}, {n} models.\n\n\
+         Made by `saltus test` or `cargo xtask msl` with `--report FILE.md`; not to be edited by hand. {}, {n} models, {} s each at most.\n\n\
          | stage | models |\n|---|---|\n",
-        report.saltus
+        report.saltus, report.timeout_seconds
     );
     for stage in Reached::ALL {
         // Writing to a String cannot fail.
@@ -30,13 +30,13 @@ pub(super) fn status(report: &Report, title: &str) -> String {
             continue;
         }
         let heading = match stage {
-            None => "end before anything is parsed".to_owned(),
-            Some(Reached::Simulate) => "run, with another result than the reference".to_owned(),
-            Some(stage) => format!("end after {}", stage.word()),
+            None => "end before the first stage is done".to_owned(),
+            Some(Reached::Simulate) => "run, with a result that leaves the tube".to_owned(),
+            Some(stage) => format!("come no further than {}", stage.word()),
         };
         let _ = writeln!(
             out,
-            "\n## {} that {heading}\n\n| model | reason | place | what to try |\n|---|---|---|---|",
+            "\n## {} models that {heading}\n\n| model | reason | place | what to try |\n|---|---|---|---|",
             here.len()
         );
         for model in here {
