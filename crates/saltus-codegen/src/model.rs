@@ -407,7 +407,18 @@ impl Instance for CompiledInstance {
         for &(variable, weight) in &store.jump_info(jump).impulses {
             during.v[variable.index()] += IMPULSE * values.get(weight);
         }
-        (self.system(values)).execute(&restart.discrete, &mut during, &mut [])?;
+        let system = self.system(values);
+        let crossings = &system.program.crossings;
+        let mut r = vec![0.0; crossings.len()];
+        system.eval_crossings(&mut during, &mut r)?;
+        // Relations without an impulse hold what they held when this mode was selected.
+        for (crossing, r) in crossings.iter().zip(&r) {
+            if r.abs() > IMPULSE_SEEN {
+                let holds = (*r > 0.0) == crossing.rising;
+                during.set(crossing.relation, f64::from(u8::from(holds)));
+            }
+        }
+        system.execute(&restart.discrete, &mut during, &mut [])?;
         let switches = self.switch_values(&during)?;
         let same = |&i: &u32| switches[i as usize] == self.selected[i as usize];
         Ok((!store.live().iter().all(same)).then_some(during))
@@ -671,6 +682,8 @@ fn set_range(info: &DelayInfo, buffer: &DelayBuffer, values: &mut Values) {
 
 /// What the weight of an impulse is multiplied by to see the side that relations take while it lasts.
 const IMPULSE: f64 = 1e30;
+/// A crossing function beyond this contains an impulse.
+const IMPULSE_SEEN: f64 = 1e15;
 
 /// Modes may have added slots.
 fn fit(values: &mut Values, n_slots: usize) {

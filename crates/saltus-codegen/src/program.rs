@@ -91,7 +91,7 @@ pub(crate) struct RestartCode {
     pub(crate) sites: Vec<Site>,
     /// The flags of the laws of restitution.
     pub(crate) impacts: Vec<(Slot, Sign)>,
-    /// The discrete part of the event system alone.
+    /// The discrete part of the event system alone, without the relations that have crossing functions.
     pub(crate) discrete: Code,
 }
 
@@ -1025,7 +1025,9 @@ impl<'a> Builder<'a> {
             let magnitude = lower.out(constraint.magnitude, 2 * i + 1);
             self.check(constraint.origin, text, residual.and(magnitude));
         }
-        let discrete = self.assignments(&discrete_assignments(&system.event));
+        let mut discrete = discrete_assignments(&system.event);
+        discrete.retain(|a| system.crossings.iter().all(|c| c.relation != a.var));
+        let discrete = self.assignments(&discrete);
         let impacts = system.restart.iter().flat_map(|r| &r.impacts);
         RestartCode {
             discrete: discrete.into(),

@@ -60,6 +60,7 @@ models! {
     double_crossing: "double-crossing",
     double_crossing_periodic: "double-crossing-periodic",
     event_chain: "event-chain",
+    filament_pendulum: "filament-pendulum",
     four_bar: "four-bar",
     free_parameter: "free-parameter",
     freewheeling_diode: "freewheeling-diode",
