@@ -149,7 +149,13 @@ pub struct Isolation {
     walk: Walk,
     /// Values at the nodes of the affine functions' basis.
     samples: Vec<Vec<f64>>,
+    /// Those at the ends of the bracket of a location, and at the time looked at.
+    left: Vec<f64>,
+    right: Vec<f64>,
+    looked: Vec<f64>,
+    /// Room for the values at one time, and at four.
     pool: Vec<Vec<f64>>,
+    pool_of_four: Vec<Vec<f64>>,
     candidates: Vec<Candidate>,
     /// Largest |r_i| seen over the interval searched last.
     pub scale: Vec<f64>,
@@ -180,6 +186,9 @@ impl Isolation {
             scale: vec![0.0; n_functions],
             end: vec![0.0; n_functions],
             next: vec![0.0; n_functions],
+            left: vec![0.0; n_functions],
+            right: vec![0.0; n_functions],
+            looked: vec![0.0; n_functions],
             bows: vec![Bow::default(); n_functions],
             rates: vec![0.0; n_functions],
             band: vec![0.0; n_functions],
@@ -256,6 +265,32 @@ impl Isolation {
         self.changes = located.changed;
     }
 
+    /// What changes between two times, from the values at them.
+    fn located(
+        &mut self,
+        (t_left, left): (f64, &[f64]),
+        (t_right, right): (f64, &[f64]),
+    ) -> Located {
+        let mut changed = std::mem::take(&mut self.changes);
+        changes_between(&self.sides, left, right, &mut changed);
+        Located {
+            t_left,
+            t_right,
+            changed,
+        }
+    }
+
+    /// The same for a bracket.
+    fn located_in(&mut self, bracket: Bracket) -> Located {
+        let mut changed = std::mem::take(&mut self.changes);
+        changes_between(&self.sides, &self.left, &self.right, &mut changed);
+        Located {
+            t_left: bracket.left,
+            t_right: bracket.right,
+            changed,
+        }
+    }
+
     /// Values of all functions at the end of the interval searched last.
     pub fn end_values(&self) -> &[f64] {
         &self.end
@@ -272,8 +307,16 @@ impl Isolation {
 
     #[inline]
     fn take(&mut self) -> Vec<f64> {
-        let n = self.end.len();
+        let n = self.sides.len();
         self.pool.pop().unwrap_or_else(|| vec![0.0; n])
+    }
+
+    /// Room for values at four times.
+    #[inline]
+    fn take_four(&mut self) -> Vec<f64> {
+        let n = self.sides.len();
+        let room = self.pool_of_four.pop();
+        room.unwrap_or_else(|| vec![0.0; 4 * n])
     }
 
     #[inline]
@@ -347,6 +390,19 @@ impl Side {
     }
 }
 
+fn changes_between(sides: &[Side], left: &[f64], right: &[f64], changes: &mut Vec<Change>) {
+    changes.clear();
+    for (index, ((side, left), right)) in sides.iter().zip(left).zip(right).enumerate() {
+        if side.changed(*right) {
+            changes.push(Change {
+                index,
+                value_left: *left,
+                value_right: *right,
+            });
+        }
+    }
+}
+
 /// What has to be evaluated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Scope {
@@ -377,52 +433,57 @@ enum Bows {
 }
 
 impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
-    fn start_values(&mut self, t_a: f64) -> Result<Vec<f64>, SolveError> {
-        if self.isolation.end_time == Some(t_a) {
-            let mut a = self.isolation.take();
-            a.copy_from_slice(&self.isolation.end);
-            Ok(a)
+    #[inline(never)]
+    fn by_all_means(&mut self, t_a: f64, t_b: f64) -> Result<Option<Located>, SolveError> {
+        let known = self.isolation.end_time == Some(t_a);
+        let mut a = std::mem::take(&mut self.isolation.end);
+        let mut b = std::mem::take(&mut self.isolation.next);
+        let start = match known {
+            true => Ok(()),
+            false => self.evaluate(t_a, self.scope_all(), &mut a),
+        };
+        let found = start.and_then(|()| self.run(&a, &mut b, t_a, t_b));
+        if let Ok(None) = found {
+            (self.isolation.end, self.isolation.next) = (b, a);
+            self.isolation.end_time = Some(t_b);
+            self.end_rests();
         } else {
-            self.at(t_a, self.scope_all())
+            (self.isolation.end, self.isolation.next) = (a, b);
+            self.isolation.end_time = None;
         }
+        found
     }
 
-    fn run(&mut self, a: &[f64], t_a: f64, t_b: f64) -> Result<Option<Located>, SolveError> {
-        if (0..a.len()).any(|i| self.changed(i, a[i])) {
-            // The relation does not fit its function although no event is due: one has to happen at once, but time must advance.
-            let t_right = (t_a + time_resolution(t_a, t_b - t_a)).min(t_b);
-            let right = self.at(t_right, self.scope_all())?;
-            let mut located = self.located(t_a, a, t_right, &right);
-            if located.changed.is_empty() {
-                located = self.located(t_a, a, t_right, a);
-            }
-            self.isolation.put(right);
-            self.isolation.end_time = None;
-            return Ok(Some(located));
+    /// `b` has room for the values at the end, and holds those of affine functions if they are known.
+    fn run(
+        &mut self,
+        a: &[f64],
+        b: &mut [f64],
+        t_a: f64,
+        t_b: f64,
+    ) -> Result<Option<Located>, SolveError> {
+        let sides = self.isolation.sides.iter();
+        if sides.zip(a).any(|(side, a)| side.changed(*a)) {
+            return self.at_once(a, t_a, t_b).map(Some);
         }
         for (scale, a) in self.isolation.scale.iter_mut().zip(a) {
             *scale = a.abs();
         }
         self.isolation.candidates.clear();
-        let mut b = self.isolation.take();
-        let found = self.search(a, &mut b, t_a, t_b);
-        if let Ok(None) = found {
-            self.isolation.end.copy_from_slice(&b);
-            self.isolation.end_time = Some(t_b);
-            self.end_rests();
-        } else {
-            self.isolation.end_time = None;
-        }
-        self.isolation.put(b);
-        found
+        self.search(a, b, t_a, t_b)
     }
 
-    #[inline(never)]
-    fn by_all_means(&mut self, t_a: f64, t_b: f64) -> Result<Option<Located>, SolveError> {
-        let a = self.start_values(t_a)?;
-        let result = self.run(&a, t_a, t_b);
-        self.isolation.put(a);
-        result
+    /// The relation does not fit its function although no event is due: one has to happen at once, but time must advance.
+    #[cold]
+    fn at_once(&mut self, a: &[f64], t_a: f64, t_b: f64) -> Result<Located, SolveError> {
+        let t_right = (t_a + time_resolution(t_a, t_b - t_a)).min(t_b);
+        let right = self.at(t_right, self.scope_all())?;
+        let mut located = self.isolation.located((t_a, a), (t_right, &right));
+        if located.changed.is_empty() {
+            located = self.isolation.located((t_a, a), (t_right, a));
+        }
+        self.isolation.put(right);
+        Ok(located)
     }
 
     /// Most steps: all functions are affine and too far from zero for what they bend over the step. Nothing but their values at its end is
@@ -463,7 +524,6 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         let mut first = None;
         if !self.isolation.affine.is_empty() {
             if self.end_known {
-                b.copy_from_slice(&self.isolation.next);
                 self.affine(a, b, t_a, t_b)?;
             } else {
                 self.evaluate(t_b, Scope::Affine, b)?;
@@ -483,10 +543,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             self.evaluate(limit, Scope::All, b)?;
             self.general(a, b, t_a, limit)?;
             if !self.isolation.candidates.is_empty() {
-                if let Some(bracket) = first {
-                    self.isolation.put(bracket.f_left);
-                    self.isolation.put(bracket.f_right);
-                }
+                // The values of the bracket before are given up.
                 let bracket = self.locate((t_a, a), (limit, b), Scope::All)?;
                 return self.gather(bracket, Scope::All, t_b).map(Some);
             }
@@ -540,22 +597,6 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         self.isolation.sides[i].changed(r)
     }
 
-    fn located(&mut self, t_left: f64, left: &[f64], t_right: f64, right: &[f64]) -> Located {
-        let mut changed = std::mem::take(&mut self.isolation.changes);
-        changed.clear();
-        let changes = (0..left.len()).filter(|&i| self.changed(i, right[i]));
-        changed.extend(changes.map(|index| Change {
-            index,
-            value_left: left[index],
-            value_right: right[index],
-        }));
-        Located {
-            t_left,
-            t_right,
-            changed,
-        }
-    }
-
     /// Shrinks the bracket of the candidates to neighbouring floats: to the left of the result none of them has changed, to the
     /// right one has.
     fn locate(
@@ -565,7 +606,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         scope: Scope,
     ) -> Result<Bracket, SolveError> {
         let mut candidates = std::mem::take(&mut self.isolation.candidates);
-        let (t_left, t_right) = match &*candidates {
+        let (left, right) = match &*candidates {
             [only] => (only.left, only.right),
             _ => {
                 let t_right = candidates.iter().fold(t_b, |t, c| t.min(c.right));
@@ -574,32 +615,19 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
                 (t_left, t_right)
             }
         };
-        let (mut f_left, mut f_right) = (self.isolation.take(), self.isolation.take());
-        for (t, f) in [(t_left, &mut f_left), (t_right, &mut f_right)] {
-            if t == t_a {
-                f.copy_from_slice(a);
-            } else if t == t_b {
-                f.copy_from_slice(b);
-            } else if let Some(sample) = self.sampled_at(t, scope) {
-                f.copy_from_slice(&self.isolation.samples[sample]);
-            } else {
-                self.evaluate(t, scope, f)?;
-            }
-        }
-        let mut bracket = Bracket {
-            left: t_left,
-            right: t_right,
-            f_left,
-            f_right,
-        };
-        if (candidates.iter()).any(|c| self.changed(c.index, bracket.f_left[c.index])) {
+        let mut bracket = Bracket { left, right };
+        self.values_at(left, (t_a, a), (t_b, b), scope)?;
+        std::mem::swap(&mut self.isolation.left, &mut self.isolation.looked);
+        self.values_at(right, (t_a, a), (t_b, b), scope)?;
+        std::mem::swap(&mut self.isolation.right, &mut self.isolation.looked);
+        if (candidates.iter()).any(|c| self.changed(c.index, self.isolation.left[c.index])) {
             // Round-off has taken the polynomial's side and the function's apart: nothing has changed at the start.
             bracket.left = t_a;
-            bracket.f_left.copy_from_slice(a);
+            self.isolation.left.copy_from_slice(a);
         }
         let resting = |c: &Candidate| self.isolation.sides[c.index].rest > 0.0;
         if candidates.iter().any(resting) {
-            let left = &bracket.f_left;
+            let left = &self.isolation.left;
             let outside = |c: &Candidate| {
                 self.is_held(c.index, left)
                     && left[c.index].abs() > self.isolation.sides[c.index].rest
@@ -617,8 +645,44 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         Ok(bracket)
     }
 
+    /// Values at a time of the interval, in `isolation.looked`.
+    #[inline]
+    fn values_at(
+        &mut self,
+        t: f64,
+        (t_a, a): (f64, &[f64]),
+        (t_b, b): (f64, &[f64]),
+        scope: Scope,
+    ) -> Result<(), SolveError> {
+        if t == t_a {
+            self.isolation.looked.copy_from_slice(a);
+        } else if t == t_b {
+            self.isolation.looked.copy_from_slice(b);
+        } else if let Some(sample) = self.sampled_at(t, scope) {
+            let Isolation {
+                looked, samples, ..
+            } = &mut *self.isolation;
+            looked.copy_from_slice(&samples[sample]);
+        } else {
+            self.evaluate_looked(t, scope)?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates into `isolation.looked`.
+    #[inline]
+    fn evaluate_looked(&mut self, t: f64, scope: Scope) -> Result<(), SolveError> {
+        self.isolation.evaluations += 1;
+        let out = &mut self.isolation.looked;
+        match scope {
+            Scope::Affine => self.functions.evaluate_affine(t, out),
+            Scope::All => self.functions.evaluate(t, out),
+        }
+    }
+
     /// A function that rested is located like all others if it was seen outside its band on its relation's side before, or if its
     /// sign changes once between the start and the bracket's end; else it is round-off, and is located where it leaves the band.
+    #[inline(never)]
     fn leave_band(
         &mut self,
         bracket: &mut Bracket,
@@ -650,9 +714,8 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         }
         if is_plain {
             bracket.left = t_held.unwrap_or(t_a);
-            bracket
-                .f_left
-                .copy_from_slice(if t_held.is_some() { &held } else { a });
+            let left = if t_held.is_some() { &held } else { a };
+            self.isolation.left.copy_from_slice(left);
             for c in candidates {
                 self.isolation.sides[c.index].rest = 0.0;
             }
@@ -668,16 +731,16 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     }
 
     /// One location after the other, each led by one function: the leader changes when another one is found to change before.
+    #[inline]
     fn shrink(
         &mut self,
         bracket: &mut Bracket,
         candidates: &[Candidate],
         scope: Scope,
     ) -> Result<(), SolveError> {
-        let mut f = self.isolation.take();
         let is_default = self.isolation.method == LocationMethod::default();
         for _ in 0..LEADERS_MAX {
-            let Some(leader) = self.leading(bracket, candidates) else {
+            let Some(leader) = self.leading(candidates) else {
                 break;
             };
             let mut led = Led {
@@ -688,30 +751,36 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             };
             let guess = leader.guess.filter(|_| is_default);
             let mut ended = match guess {
-                Some(guess) => self.polish(&mut led, guess, &mut f)?,
+                Some(guess) => self.polish(&mut led, guess)?,
                 None => Ended::Open,
             };
             if ended == Ended::Open {
-                ended = self.by_locator(&mut led, &mut f)?;
+                ended = self.by_locator(&mut led)?;
             }
             if ended != Ended::Overtaken {
                 break;
             }
         }
-        self.isolation.put(f);
         Ok(())
     }
 
-    fn by_locator(&mut self, led: &mut Led<'_>, f: &mut Vec<f64>) -> Result<Ended, SolveError> {
+    #[inline(never)]
+    fn by_locator(&mut self, led: &mut Led<'_>) -> Result<Ended, SolveError> {
         let (bracket, leader) = (&*led.bracket, led.leader);
         let mut locator = Locator::new(
             self.isolation.method,
-            (bracket.left, self.level(leader, bracket.f_left[leader])),
-            (bracket.right, self.level(leader, bracket.f_right[leader])),
+            (
+                bracket.left,
+                self.level(leader, self.isolation.left[leader]),
+            ),
+            (
+                bracket.right,
+                self.level(leader, self.isolation.right[leader]),
+            ),
             self.resolution(),
         );
         while let Some(t) = locator.propose() {
-            let seen = self.look(led, t, f)?;
+            let seen = self.look(led, t)?;
             if seen.shown == Shown::Overtaken {
                 return Ok(Ended::Overtaken);
             }
@@ -728,51 +797,50 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
 
     /// Evaluates at a time inside the bracket, which becomes its end.
     #[inline]
-    fn look(&mut self, led: &mut Led<'_>, t: f64, f: &mut Vec<f64>) -> Result<Seen, SolveError> {
-        self.evaluate(t, led.scope, f)?;
+    fn look(&mut self, led: &mut Led<'_>, t: f64) -> Result<Seen, SolveError> {
+        self.evaluate_looked(t, led.scope)?;
+        let f = &self.isolation.looked;
         let level = self.level(led.leader, f[led.leader]);
         let shown = if self.changed(led.leader, f[led.leader]) {
             Shown::Right
-        } else if (led.candidates.iter()).any(|c| self.changed(c.index, f[c.index])) {
+        } else if led.candidates.len() > 1
+            && (led.candidates.iter()).any(|c| self.changed(c.index, f[c.index]))
+        {
             Shown::Overtaken
         } else {
             Shown::Left
         };
-        let bracket = &mut *led.bracket;
+        let isolation = &mut *self.isolation;
         if shown == Shown::Left {
-            bracket.left = t;
-            std::mem::swap(&mut bracket.f_left, f);
+            led.bracket.left = t;
+            std::mem::swap(&mut isolation.left, &mut isolation.looked);
         } else {
-            bracket.right = t;
-            std::mem::swap(&mut bracket.f_right, f);
+            led.bracket.right = t;
+            std::mem::swap(&mut isolation.right, &mut isolation.looked);
         }
         Ok(Seen { level, shown })
     }
 
-    /// Of the functions that have changed at the right end, the one whose secant crosses zero first.
-    fn leading<'c>(&self, bracket: &Bracket, candidates: &'c [Candidate]) -> Option<&'c Candidate> {
-        let crossing = |i: usize| {
-            let (left, right) = (bracket.f_left[i], bracket.f_right[i]);
-            left / (left - right)
-        };
+    /// Of the functions that have changed at the right end of the bracket, the one whose secant crosses zero first.
+    #[inline]
+    fn leading<'c>(&self, candidates: &'c [Candidate]) -> Option<&'c Candidate> {
+        let Isolation { left, right, .. } = &*self.isolation;
+        if let [only] = candidates {
+            return self.changed(only.index, right[only.index]).then_some(only);
+        }
+        let crossing = |i: usize| left[i] / (left[i] - right[i]);
         candidates
             .iter()
-            .filter(|c| self.changed(c.index, bracket.f_right[c.index]))
+            .filter(|c| self.changed(c.index, right[c.index]))
             .min_by(|c, d| crossing(c.index).total_cmp(&crossing(d.index)))
     }
 
     /// The located event with all functions that change at its instant, or within a few units of time resolution where
     /// events are not that dense anyway. Where the model cannot be evaluated on the far side, the functions that were located.
     fn gather(&mut self, bracket: Bracket, scope: Scope, t_b: f64) -> Result<Located, SolveError> {
-        let located = self.gather_all(&bracket, scope, t_b);
-        let located = match located {
+        match self.gather_all(bracket, scope, t_b) {
             Err(error) if error.recoverable() => {
-                let mut located = self.located(
-                    bracket.left,
-                    &bracket.f_left,
-                    bracket.right,
-                    &bracket.f_right,
-                );
+                let mut located = self.isolation.located_in(bracket);
                 let affine = &self.isolation.affine;
                 located
                     .changed
@@ -780,50 +848,68 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
                 Ok(located)
             }
             other => other,
-        };
-        self.isolation.put(bracket.f_left);
-        self.isolation.put(bracket.f_right);
-        located
+        }
     }
 
     fn gather_all(
         &mut self,
-        bracket: &Bracket,
+        bracket: Bracket,
         scope: Scope,
         t_b: f64,
     ) -> Result<Located, SolveError> {
         let (left, right) = (bracket.left, bracket.right);
         let all = self.scope_all();
-        let (f_left, f_right);
+        let mut near = None;
         let mut located = if scope == all {
-            f_left = None;
-            self.located(left, &bracket.f_left, right, &bracket.f_right)
+            self.isolation.located_in(bracket)
         } else {
-            let mut near = self.isolation.take();
-            self.evaluate(left, all, &mut near)?;
-            f_right = self.at(right, all)?;
-            let located = self.located(left, &near, right, &f_right);
+            let f_left = self.at(left, all)?;
+            let f_right = self.at(right, all)?;
+            let located = self.isolation.located((left, &f_left), (right, &f_right));
             self.isolation.put(f_right);
-            f_left = Some(near);
+            near = Some(f_left);
             located
         };
-        let near = f_left.as_ref().unwrap_or(&bracket.f_left);
         let resolution = time_resolution(right, EPS * self.width);
         let later = right + GATHER_ULPS * resolution;
         let alone = right - self.start > DENSE_EVENTS_ULPS * resolution;
-        if alone && later < t_b && self.may_follow(near, &located, later - right) {
-            let f = self.at(later, all)?;
-            let stay = (located.changed.iter()).all(|c| self.changed(c.index, f[c.index]));
-            let together = self.located(left, near, later, &f);
-            if stay && together.changed.len() > located.changed.len() {
-                located = together;
-            }
-            self.isolation.put(f);
+        let f_left = near.as_ref().unwrap_or(&self.isolation.left);
+        if alone && later < t_b && self.may_follow(f_left, &located, later - right) {
+            let f_left = match near.take() {
+                Some(f_left) => f_left,
+                None => {
+                    let mut f_left = self.isolation.take();
+                    f_left.copy_from_slice(&self.isolation.left);
+                    f_left
+                }
+            };
+            self.gather_later(&mut located, &f_left, later)?;
+            near = Some(f_left);
         }
-        if let Some(buffer) = f_left {
+        if let Some(buffer) = near {
             self.isolation.put(buffer);
         }
         Ok(located)
+    }
+
+    /// Adds functions that have changed a little later, if those of the event still have.
+    #[inline(never)]
+    fn gather_later(
+        &mut self,
+        located: &mut Located,
+        f_left: &[f64],
+        later: f64,
+    ) -> Result<(), SolveError> {
+        let f = self.at(later, self.scope_all())?;
+        let stay = (located.changed.iter()).all(|c| self.changed(c.index, f[c.index]));
+        let together = (self.isolation).located((located.t_left, f_left), (later, &f));
+        if stay && together.changed.len() > located.changed.len() {
+            *located = together;
+        } else {
+            self.isolation.recycle(together);
+        }
+        self.isolation.put(f);
+        Ok(())
     }
 
     /// A function that has not changed may do so within so short a time. Over the step functions are polynomials of some degree d, or
@@ -887,10 +973,9 @@ enum Ended {
     Overtaken,
 }
 
-/// Times with the values of all functions that are evaluated at them.
+/// Times around a change; the values of all functions that are evaluated at them are in `left` and `right` of [`Isolation`].
+#[derive(Clone, Copy, Debug)]
 struct Bracket {
     left: f64,
     right: f64,
-    f_left: Vec<f64>,
-    f_right: Vec<f64>,
 }

@@ -3,7 +3,7 @@
 //! Their values at the nodes determine them. Where round-off takes the polynomial and the function apart, the function decides: the right end of a
 //! bracket is a time at which it was seen to have changed.
 
-use super::bernstein::{Basis, DEGREE_MAX, Met, Walk, root_between, root_of_return};
+use super::bernstein::{Basis, DEGREE_MAX, Met, Walk, changes_once, root_between, root_of_return};
 use super::location::Guess;
 use super::{Bows, Candidate, CrossingFunctions, Scope, Search};
 use crate::error::SolveError;
@@ -70,7 +70,10 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
                     let low = self.level(i, a[i]).min(self.level(i, b[i]));
                     low > 2.0 * bow.depth() + noise
                 }
-                Bows::Whole => self.bowed(i, a[i], b[i]).iter().all(|c| *c > noise),
+                Bows::Whole => {
+                    let [c0, c1, c2, c3, c4] = self.bowed(i, a[i], b[i]);
+                    c4 > noise && c0 > noise && c1 > noise && c2 > noise && c3 > noise
+                }
             }
         };
         self.isolation.affine.iter().all(is_clear)
@@ -98,14 +101,12 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         t_b: f64,
     ) -> Result<(), SolveError> {
         let affine = std::mem::take(&mut self.isolation.affine);
-        let mut walk = std::mem::take(&mut self.isolation.walk);
         let times = Times { a: t_a, b: t_b };
         let result = if self.bows == Bows::Whole {
-            self.affine_by_bows(&affine, &mut walk, [a, b], times)
+            self.affine_by_bows(&affine, [a, b], times)
         } else {
-            self.affine_by_nodes(&affine, &mut walk, [a, b], times)
+            self.affine_by_nodes(&affine, [a, b], times)
         };
-        self.isolation.walk = walk;
         self.isolation.affine = affine;
         result
     }
@@ -114,7 +115,6 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     fn affine_by_bows(
         &mut self,
         affine: &[usize],
-        walk: &mut Walk,
         [a, b]: [&[f64]; 2],
         times: Times,
     ) -> Result<(), SolveError> {
@@ -133,6 +133,10 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             if low > noise || low == high {
                 continue;
             }
+            if self.changed(i, b[i]) && changes_once(&inner) {
+                self.add_change(i, &inner, (0.0, 1.0), &mut limit, times);
+                continue;
+            }
             let mut coefficients = [0.0; DEGREE_MAX + 1];
             coefficients[..5].copy_from_slice(&inner);
             let sampled = Sampled {
@@ -143,7 +147,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
                 degree: 4,
                 noise,
             };
-            self.add_candidate(&sampled, walk, &mut limit, times)?;
+            self.add_candidate(&sampled, &mut limit, times)?;
         }
         Ok(())
     }
@@ -151,7 +155,6 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     fn affine_by_nodes(
         &mut self,
         affine: &[usize],
-        walk: &mut Walk,
         ends: [&[f64]; 2],
         times: Times,
     ) -> Result<(), SolveError> {
@@ -159,7 +162,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         let mut samples = std::mem::take(&mut self.isolation.samples);
         let result = self
             .sample(basis, &mut samples, times)
-            .and_then(|()| self.affine_of(affine, basis, walk, ends, &samples, times));
+            .and_then(|()| self.affine_of(affine, basis, ends, &samples, times));
         self.isolation.samples = samples;
         result
     }
@@ -195,7 +198,6 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         &mut self,
         affine: &[usize],
         basis: &Basis,
-        walk: &mut Walk,
         [a, b]: [&[f64]; 2],
         samples: &[Vec<f64>],
         times: Times,
@@ -232,48 +234,62 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
                 degree: d,
                 noise: basis.noise(low.abs().max(high.abs())),
             };
-            self.add_candidate(&sampled, walk, &mut limit, times)?;
+            self.add_candidate(&sampled, &mut limit, times)?;
         }
         Ok(())
     }
 
     /// Looks for the change of one function before `limit`, which it moves to where that is.
-    #[inline]
+    #[inline(never)]
     fn add_candidate(
         &mut self,
         sampled: &Sampled<'_>,
-        walk: &mut Walk,
         limit: &mut f64,
         times: Times,
     ) -> Result<(), SolveError> {
-        let found = self.change_of(sampled, walk, *limit, times)?;
-        if let Some((left, right)) = found
-            && left < *limit
-        {
-            *limit = limit.min(right);
-            let d = sampled.degree;
-            let (mut left, c) = (left, &sampled.coefficients[..=d]);
-            let (at, slope);
-            if left == 0.0 && self.isolation.sides[sampled.index].rest > 0.0 {
-                // A function that rests at the start changes where it returns to zero, and is seen outside its band on the way.
-                (at, slope) = root_of_return(c, right);
-                if at > 0.0 && at < right {
-                    left = 0.5 * at;
-                }
-            } else {
-                (at, slope) = root_between(c, left, right);
-            }
-            self.isolation.candidates.push(Candidate {
-                index: sampled.index,
-                left: times.at(left),
-                right: times.at(right),
-                guess: Some(Guess {
-                    at: times.at(at),
-                    slope: slope / (times.b - times.a),
-                }),
-            });
+        let mut walk = std::mem::take(&mut self.isolation.walk);
+        let found = self.change_of(sampled, &mut walk, *limit, times);
+        self.isolation.walk = walk;
+        if let Some(piece) = found? {
+            let c = &sampled.coefficients[..=sampled.degree];
+            self.add_change(sampled.index, c, piece, limit, times);
         }
         Ok(())
+    }
+
+    /// A candidate: the function with the coefficients `c` changes once in the piece, if that begins before `limit`.
+    #[inline]
+    fn add_change(
+        &mut self,
+        index: usize,
+        c: &[f64],
+        (mut left, right): (f64, f64),
+        limit: &mut f64,
+        times: Times,
+    ) {
+        if left >= *limit {
+            return;
+        }
+        *limit = limit.min(right);
+        let (at, slope);
+        if left == 0.0 && self.isolation.sides[index].rest > 0.0 {
+            // A function that rests at the start changes where it returns to zero, and is seen outside its band on the way.
+            (at, slope) = root_of_return(c, right);
+            if at > 0.0 && at < right {
+                left = 0.5 * at;
+            }
+        } else {
+            (at, slope) = root_between(c, left, right);
+        }
+        self.isolation.candidates.push(Candidate {
+            index,
+            left: times.at(left),
+            right: times.at(right),
+            guess: Some(Guess {
+                at: times.at(at),
+                slope: slope / (times.b - times.a),
+            }),
+        });
     }
 
     /// The first change of one function before `limit`, as a bracket in [0, 1].

@@ -211,6 +211,19 @@ fn value_and_slope<const N: usize>(c: &[f64; N], s: f64) -> (f64, f64) {
     (b[0] + s * slope, (N - 1) as f64 * slope)
 }
 
+/// Whether coefficients that begin on the near side, at the start of the step or where the walk has gone on, end below zero after one change of
+/// sign.
+#[inline]
+pub(super) fn changes_once(c: &[f64]) -> bool {
+    let mut changes = 0;
+    let mut below = false;
+    for c in &c[1..] {
+        changes += u32::from((*c < 0.0) != below);
+        below = *c < 0.0;
+    }
+    below && changes == 1
+}
+
 /// What a walk meets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Met {
@@ -270,14 +283,7 @@ impl Walk {
                 continue;
             }
             if c[d] < -self.noise || piece.right == 1.0 && c[d] < 0.0 {
-                // The left end is on the near side: the start of the step, or a point where the walk has gone on.
-                let mut changes = 0;
-                let mut below = false;
-                for c in &c[1..=d] {
-                    changes += u32::from((*c < 0.0) != below);
-                    below = *c < 0.0;
-                }
-                if changes == 1 {
+                if changes_once(&c[..=d]) {
                     return Some(Met::Root {
                         left: piece.left,
                         right: piece.right,

@@ -9,7 +9,7 @@
 
 use super::bernstein::root_between;
 use super::location::Guess;
-use super::{Candidate, CrossingFunctions, Scope, Search};
+use super::{Candidate, CrossingFunctions, Scope, Search, Side};
 use crate::error::SolveError;
 use crate::scale::{EPS, TOUCH_ULPS, time_resolution};
 
@@ -53,6 +53,21 @@ struct Five<'a> {
     is_last: bool,
 }
 
+impl Five<'_> {
+    /// Those of one function.
+    #[inline]
+    fn levels(&self, i: usize, side: Side) -> [f64; 5] {
+        let [a, q1, m, q3, b] = self.r;
+        [
+            side.level(a[i]),
+            side.level(q1[i]),
+            side.level(m[i]),
+            side.level(q3[i]),
+            side.level(b[i]),
+        ]
+    }
+}
+
 /// What the coefficients say about one interval.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -85,33 +100,46 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         t_a: f64,
         t_b: f64,
     ) -> Result<(), SolveError> {
-        let g = self.at(t_a + GOLDEN * (t_b - t_a), Scope::All)?;
+        let mut room = self.isolation.take_four();
+        let result = self.general_in(general, (t_a, a), (t_b, b), &mut room);
+        self.isolation.pool_of_four.push(room);
+        result
+    }
+
+    /// `room` is for the values at four times between.
+    #[inline]
+    fn general_in(
+        &mut self,
+        general: &[usize],
+        (t_a, a): (f64, &[f64]),
+        (t_b, b): (f64, &[f64]),
+        room: &mut [f64],
+    ) -> Result<(), SolveError> {
+        let [g, q1, m, q3] = four(room);
+        self.evaluate(t_a + GOLDEN * (t_b - t_a), Scope::All, g)?;
+        let mut has_changed = false;
         for &i in general {
             let scale = &mut self.isolation.scale[i];
             *scale = scale.max(g[i].abs()).max(b[i].abs());
+            has_changed |= self.changed(i, b[i]) || self.changed(i, g[i]);
         }
-        let has_changed = |i: &usize| self.changed(*i, b[*i]) || self.changed(*i, g[*i]);
-        if !general.iter().any(has_changed) && self.all_clear(general, (t_a, a), &g, (t_b, b))? {
-            self.isolation.put(g);
+        if !has_changed && self.all_clear(general, (t_a, a), g, (t_b, b))? {
             return Ok(());
         }
         let t = five_times(t_a, t_b);
-        let q1 = self.at(t[1], Scope::All)?;
-        let m = self.at(t[2], Scope::All)?;
-        let q3 = self.at(t[3], Scope::All)?;
+        self.evaluate(t[1], Scope::All, q1)?;
+        self.evaluate(t[2], Scope::All, m)?;
+        self.evaluate(t[3], Scope::All, q3)?;
         let whole = Five {
             t,
-            r: [a, &q1, &m, &q3, b],
-            golden: &g,
+            r: [a, q1, m, q3, b],
+            golden: g,
             depth: 0,
             is_last: true,
         };
         let evaluations_end = self.isolation.evaluations + EVALUATIONS_MAX;
-        let found = self.earliest(general, whole, evaluations_end);
-        for buffer in [g, q1, m, q3] {
-            self.isolation.put(buffer);
-        }
-        found.map(|_| ())
+        self.earliest(general, &whole, evaluations_end)?;
+        Ok(())
     }
 
     /// No function has a root by the cubic through its values and rates at the ends; `g` are the values at the golden section.
@@ -189,23 +217,18 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     fn earliest(
         &mut self,
         general: &[usize],
-        five: Five<'_>,
+        five: &Five<'_>,
         evaluations_end: u64,
     ) -> Result<Option<(f64, f64)>, SolveError> {
         let [t_a, .., t_b] = five.t;
         let [.., b] = five.r;
-        let exhausted = five.depth >= DEPTH_MAX
-            || self.isolation.evaluations > evaluations_end
-            || t_b - t_a <= 8.0 * time_resolution(t_b, self.width);
         match self.judge(general, five) {
             Verdict::Clear => Ok(None),
             Verdict::Simple => {
-                let first = self.isolation.candidates.len();
-                let found = self.candidates_at(general, t_a, t_b, b, five.is_last);
-                self.guess_roots(first, five);
-                Ok(found)
+                self.simple_candidates(general, five);
+                Ok(Some((t_a, t_b)))
             }
-            Verdict::Unclear if exhausted => {
+            Verdict::Unclear if self.is_exhausted(five, evaluations_end) => {
                 let found = self.candidates_at(general, t_a, t_b, b, five.is_last);
                 if found.is_none() {
                     self.note_unresolved(general, five);
@@ -216,10 +239,18 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         }
     }
 
+    /// The interval cannot be divided further.
+    fn is_exhausted(&self, five: &Five<'_>, evaluations_end: u64) -> bool {
+        let [t_a, .., t_b] = five.t;
+        five.depth >= DEPTH_MAX
+            || self.isolation.evaluations > evaluations_end
+            || t_b - t_a <= 8.0 * time_resolution(t_b, self.width)
+    }
+
     fn halve(
         &mut self,
         general: &[usize],
-        five: Five<'_>,
+        five: &Five<'_>,
         evaluations_end: u64,
     ) -> Result<Option<(f64, f64)>, SolveError> {
         let mut found = self.half(general, five, 0, evaluations_end)?;
@@ -236,36 +267,38 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     fn half(
         &mut self,
         general: &[usize],
-        five: Five<'_>,
+        five: &Five<'_>,
         first: usize,
         evaluations_end: u64,
     ) -> Result<Option<(f64, f64)>, SolveError> {
+        let mut room = self.isolation.take_four();
+        let result = self.half_in(general, five, first, evaluations_end, &mut room);
+        self.isolation.pool_of_four.push(room);
+        result
+    }
+
+    fn half_in(
+        &mut self,
+        general: &[usize],
+        five: &Five<'_>,
+        first: usize,
+        evaluations_end: u64,
+        room: &mut [f64],
+    ) -> Result<Option<(f64, f64)>, SolveError> {
         let (t_a, t_b) = (five.t[first], five.t[first + 2]);
         let t = five_times(t_a, t_b);
-        let q1 = self.at(t[1], Scope::All)?;
-        let q3 = self.at(t[3], Scope::All)?;
-        let golden = self.at(t_a + GOLDEN * (t_b - t_a), Scope::All)?;
-        let found = self.earliest(
-            general,
-            Five {
-                t,
-                r: [
-                    five.r[first],
-                    &q1,
-                    five.r[first + 1],
-                    &q3,
-                    five.r[first + 2],
-                ],
-                golden: &golden,
-                depth: five.depth + 1,
-                is_last: five.is_last && first == 2,
-            },
-            evaluations_end,
-        );
-        for buffer in [q1, q3, golden] {
-            self.isolation.put(buffer);
-        }
-        found
+        let [golden, q1, _, q3] = four(room);
+        self.evaluate(t[1], Scope::All, q1)?;
+        self.evaluate(t[3], Scope::All, q3)?;
+        self.evaluate(t_a + GOLDEN * (t_b - t_a), Scope::All, golden)?;
+        let half = Five {
+            t,
+            r: [five.r[first], q1, five.r[first + 1], q3, five.r[first + 2]],
+            golden,
+            depth: five.depth + 1,
+            is_last: five.is_last && first == 2,
+        };
+        self.earliest(general, &half, evaluations_end)
     }
 
     /// The functions that have changed at the right end become candidates.
@@ -291,34 +324,41 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         (self.isolation.candidates.len() > before).then_some((left, right))
     }
 
-    /// Roots of the polynomials through the five values, for the candidates from `first` on.
-    fn guess_roots(&mut self, first: usize, five: Five<'_>) {
-        let [t_a, .., t_b] = five.t;
-        for k in first..self.isolation.candidates.len() {
-            let i = self.isolation.candidates[k].index;
-            let c = bernstein(five.r.map(|r| self.level(i, r[i])));
+    /// The same where each changes once, with the root of the polynomial through its five values.
+    fn simple_candidates(&mut self, general: &[usize], five: &Five<'_>) {
+        let [left, .., right] = five.t;
+        let width = right - left;
+        for &index in general {
+            if !self.crossed(index, five.r[4][index], five.is_last) {
+                continue;
+            }
+            let c = bernstein(five.levels(index, self.isolation.sides[index]));
             let (s, slope) = root_between(&c, 0.0, 1.0);
-            let width = t_b - t_a;
-            self.isolation.candidates[k].guess = Some(Guess {
-                at: t_a + s * width,
-                slope: slope / width,
+            self.isolation.candidates.push(Candidate {
+                index,
+                left,
+                right,
+                guess: Some(Guess {
+                    at: left + s * width,
+                    slope: slope / width,
+                }),
             });
         }
     }
 
-    fn judge(&mut self, general: &[usize], five: Five<'_>) -> Verdict {
+    fn judge(&mut self, general: &[usize], five: &Five<'_>) -> Verdict {
         let mut verdict = Verdict::Clear;
         for &i in general {
-            let raw = five.r.map(|values| values[i]);
-            let f = raw.map(|r| self.level(i, r));
+            let side = self.isolation.sides[i];
+            let f = five.levels(i, side);
             let size = f.iter().fold(0.0f64, |m, v| m.max(v.abs()));
             let fourth = (f[0] - 4.0 * f[1] + 6.0 * f[2] - 4.0 * f[3] + f[4]).abs();
             let noise = COEFFICIENT_NOISE * EPS * size;
-            let golden = self.level(i, five.golden[i]);
+            let golden = side.level(five.golden[i]);
             let deviation = CHECK_FACTOR * (golden - at_golden(&f)).abs();
             let margin = (HULL_MARGIN * fourth).max(deviation);
             let c = bernstein(f);
-            if self.crossed(i, raw[4], five.is_last) {
+            if self.crossed(i, five.r[4][i], five.is_last) {
                 let falling = c.windows(2).all(|pair| pair[1] <= pair[0] + noise);
                 if !falling || margin > RESOLVED_REL * (f[0] - f[4]).abs() {
                     return Verdict::Unclear;
@@ -339,10 +379,9 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             if lowest < -noise || inner && margin > touch {
                 return Verdict::Unclear;
             }
-            let varies = raw.iter().any(|r| *r != raw[0]);
             if lowest <= COEFFICIENT_NOISE * EPS * self.isolation.scale[i]
-                && varies
-                && self.isolation.sides[i].rest == 0.0
+                && side.rest == 0.0
+                && five.r.iter().any(|r| r[i] != five.r[0][i])
             {
                 self.note_nearest(i, five);
             }
@@ -351,7 +390,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     }
 
     /// Functions of an interval that cannot be divided further and that end on the side they began.
-    fn note_unresolved(&mut self, general: &[usize], five: Five<'_>) {
+    fn note_unresolved(&mut self, general: &[usize], five: &Five<'_>) {
         for &i in general {
             let near = five.r[1..4].iter().any(|r| {
                 r[i].abs() <= COEFFICIENT_NOISE * EPS * self.isolation.scale[i]
@@ -363,7 +402,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         }
     }
 
-    fn note_nearest(&mut self, i: usize, five: Five<'_>) {
+    fn note_nearest(&mut self, i: usize, five: &Five<'_>) {
         // The ends of the search are where the last event was and where the next step goes on.
         let first = usize::from(five.t[0] == self.start);
         let last = if five.is_last { 4 } else { 5 };
@@ -375,6 +414,15 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             self.note_touch(five.t[nearest], i, five.r[nearest][i]);
         }
     }
+}
+
+/// Four parts of equal length.
+#[inline]
+fn four(room: &mut [f64]) -> [&mut [f64]; 4] {
+    let (first, last) = room.split_at_mut(room.len() / 2);
+    let (a, b) = first.split_at_mut(first.len() / 2);
+    let (c, d) = last.split_at_mut(last.len() / 2);
+    [a, b, c, d]
 }
 
 fn five_times(t_a: f64, t_b: f64) -> [f64; 5] {

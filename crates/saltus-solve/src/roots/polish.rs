@@ -15,12 +15,8 @@ const POLISH_MAX: u32 = 8;
 const FURTHER: f64 = 4.0;
 
 impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
-    pub(super) fn polish(
-        &mut self,
-        led: &mut Led<'_>,
-        guess: Guess,
-        f: &mut Vec<f64>,
-    ) -> Result<Ended, SolveError> {
+    #[inline]
+    pub(super) fn polish(&mut self, led: &mut Led<'_>, guess: Guess) -> Result<Ended, SolveError> {
         let resolution = self.resolution();
         let unit = resolution.max(ulp(guess.at.abs()));
         let per_float = 1.0 / (guess.slope * unit);
@@ -28,15 +24,16 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         let mut last = None;
         for _ in 0..POLISH_MAX {
             let (left, right) = (led.bracket.left, led.bracket.right);
-            if right - left <= resolution || right <= left.next_up() {
+            let middle = left + 0.5 * (right - left);
+            if right - left <= resolution || middle <= left || middle >= right {
                 return Ok(Ended::Closed);
             }
             if !(t > left && t < right) {
                 return Ok(Ended::Open);
             }
-            let seen = self.look(led, t, f)?;
+            let seen = self.look(led, t)?;
             // Floats that do not fit an integer are too many anyway.
-            let mut floats = ((seen.level * per_float).abs() as u64) as f64 + 1.0;
+            let mut floats = ((seen.level * per_float).abs() as i64) as f64 + 1.0;
             if last == Some(seen.shown) {
                 further *= FURTHER;
                 floats += further;
