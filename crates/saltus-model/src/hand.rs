@@ -65,6 +65,12 @@ pub trait Code {
         None
     }
 
+    /// See [`System::event_completes`].
+    #[inline(always)]
+    fn event_completes(&self) -> bool {
+        false
+    }
+
     /// A run begins.
     fn begin(&mut self) {}
 
@@ -433,6 +439,11 @@ impl<C: Code> System for HandSystem<C> {
     #[inline(always)]
     fn crossings_of_event<'a>(&self, values: &'a Values) -> Option<&'a [f64]> {
         self.code.crossings_of_event(values)
+    }
+
+    #[inline(always)]
+    fn event_completes(&self) -> bool {
+        self.code.event_completes()
     }
 
     fn state_pattern(&self) -> Option<&[Vec<u32>]> {

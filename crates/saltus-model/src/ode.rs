@@ -679,34 +679,45 @@ where
 
     fn event(&self, values: &mut Values) {
         let tick = values.get(self.flag) > values.pre[self.flag.index()];
-        if self.relations(values) || tick {
+        let changed = self.relations(values);
+        if changed || tick {
             self.jump(tick, values);
         }
-        self.derivatives(values);
+        // Where a relation has changed another pass follows.
+        if !changed {
+            self.derivatives(values);
+        }
     }
 
     /// Lets the user's closure act on an event.
     fn jump(&self, tick: bool, values: &mut Values) {
         let Values { v, pre, actions } = values;
         let Parts { point: now, .. } = self.parts(v);
-        let Parts { point: q, .. } = self.parts(pre);
-        now.d.copy_from_slice(q.d);
+        let (_, old) = pre.split_at(1);
+        let (old_x, old) = old.split_at(self.n);
+        let (old_d, old) = old[self.n + self.n_algebraic..].split_at(self.n_discrete);
+        let old_holds = &old[..self.relations.len()];
+        for (d, old) in now.d.iter_mut().zip(old_d) {
+            *d = *old;
+        }
         let agenda = &mut *self.calendar.borrow_mut();
         (self.r)(&mut Jump {
             t: now.t,
             x: now.x,
             d: now.d,
             now: now.holds,
-            pre: q.holds,
+            pre: old_holds,
             tick: tick && self.is_tick(now.t),
             due: if tick { &agenda.due } else { &[] },
             scheduled: &mut agenda.scheduled,
         });
-        for (time, priority, tag) in agenda.scheduled.drain(..) {
-            agenda.calendar.add(time, priority, tag);
+        if !agenda.scheduled.is_empty() {
+            for (time, priority, tag) in agenda.scheduled.drain(..) {
+                agenda.calendar.add(time, priority, tag);
+            }
         }
         // A pass begins with equal states in `v` and `pre`; new ones take effect at its end.
-        for (i, (x, old)) in now.x.iter_mut().zip(q.x).enumerate() {
+        for (i, (x, old)) in now.x.iter_mut().zip(old_x).enumerate() {
             if *x != *old {
                 actions.reinits.push((Slot(1 + i as u32), *x));
                 *x = *old;
@@ -776,6 +787,11 @@ where
         // Guards use the same place at other points.
         let r = &values.v[self.flag.index() + 1..][..self.relations.len()];
         self.guards.is_empty().then_some(r)
+    }
+
+    #[inline(always)]
+    fn event_completes(&self) -> bool {
+        F::EXPLICIT && self.guards.is_empty()
     }
 
     fn crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {

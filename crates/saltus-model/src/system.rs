@@ -371,6 +371,12 @@ pub trait System {
         None
     }
 
+    /// A model with both shortcuts whose event schedule leaves all continuous variables as the other schedules would: they need not run after it.
+    #[inline(always)]
+    fn event_completes(&self) -> bool {
+        false
+    }
+
     /// Sparsity of the state Jacobian: for each state column the derivative rows it may influence; `None` if unknown (dense).
     fn state_pattern(&self) -> Option<&[Vec<u32>]>;
 

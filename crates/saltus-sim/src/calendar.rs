@@ -13,6 +13,8 @@ pub(crate) struct Grid {
     interval: f64,
     n: u64,
     next: u64,
+    /// The time of `next`.
+    upcoming: Option<f64>,
 }
 
 /// A remainder of the grid below this fraction of an interval is not a point of its own.
@@ -29,13 +31,16 @@ impl Grid {
             ),
             OutputGrid::Intervals(n) => (span / f64::from(n), u64::from(n)),
         };
-        Grid {
+        let mut grid = Grid {
             start: options.start_time,
             stop: options.stop_time,
             interval,
             n,
             next: 1,
-        }
+            upcoming: None,
+        };
+        grid.upcoming = grid.point();
+        grid
     }
 
     pub(crate) fn interval(&self) -> f64 {
@@ -46,13 +51,17 @@ impl Grid {
     /// is recorded as such).
     #[inline]
     pub(crate) fn peek(&self) -> Option<f64> {
-        let t = self.start + self.next as f64 * self.interval;
-        (self.next <= self.n && t < self.stop - GRID_SLACK * self.interval).then_some(t)
+        self.upcoming
     }
 
-    #[inline]
     pub(crate) fn advance(&mut self) {
         self.next += 1;
+        self.upcoming = self.point();
+    }
+
+    fn point(&self) -> Option<f64> {
+        let t = self.start + self.next as f64 * self.interval;
+        (self.next <= self.n && t < self.stop - GRID_SLACK * self.interval).then_some(t)
     }
 
     /// Points up to and including `t` are covered by other rows.

@@ -87,6 +87,13 @@ pub struct Oscillation {
 }
 
 impl SimError {
+    /// Apart, because most evaluations succeed.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn evaluation(time: f64, phase: Phase, error: SolveError) -> SimError {
+        SimError::Evaluation { time, phase, error }
+    }
+
     /// Simulated time of the failure, if the run had begun.
     pub fn time(&self) -> Option<f64> {
         match self {

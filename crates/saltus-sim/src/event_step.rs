@@ -93,6 +93,7 @@ pub(crate) fn event_step<I: Instance>(
     Ok(())
 }
 
+#[inline]
 fn run_event_system<I: Instance>(
     instance: &mut I,
     mode: &mut Mode,
@@ -112,11 +113,7 @@ fn run_event_system<I: Instance>(
             Accuracy::Tight,
             Guess::Current,
         )
-        .map_err(|error| SimError::Evaluation {
-            time: values.time(),
-            phase: Phase::Event,
-            error,
-        })
+        .map_err(|error| SimError::evaluation(values.time(), Phase::Event, error))
 }
 
 /// Carries out what the pass asked for; true if a state moved.
@@ -154,6 +151,8 @@ fn discrete_unchanged<I: Instance>(instance: &I, values: &Values) -> bool {
 }
 
 /// Runs a few more passes to show what changes and how.
+#[cold]
+#[inline(never)]
 fn oscillation<I: Instance>(
     instance: &mut I,
     mode: &mut Mode,

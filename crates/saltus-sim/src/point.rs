@@ -280,13 +280,19 @@ impl AffineRows {
         self.found = Found::NotYet;
     }
 
+    #[inline]
     fn find<S: System>(&mut self, system: &S, values: &mut Values) -> bool {
         if self.found == Found::NotYet {
-            let found = system.states().len() <= AFFINE_STATES_MAX
-                && self.differences(system, values).is_ok();
-            self.found = if found { Found::Yes } else { Found::No };
+            self.look_for(system, values);
         }
         self.found == Found::Yes
+    }
+
+    #[inline(never)]
+    fn look_for<S: System>(&mut self, system: &S, values: &mut Values) {
+        let found =
+            system.states().len() <= AFFINE_STATES_MAX && self.differences(system, values).is_ok();
+        self.found = if found { Found::Yes } else { Found::No };
     }
 
     fn differences<S: System>(&mut self, system: &S, values: &mut Values) -> Result<(), Fault> {

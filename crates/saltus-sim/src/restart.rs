@@ -149,7 +149,11 @@ fn trial<S: System>(
     let now = |i: usize| rules[i].holds(r[i]);
     let at_zero = |i: usize| r[i] == 0.0 || causes.iter().any(|cause| cause.index == i);
     leaving.clear();
-    leaving.extend((0..r.len()).filter(|&i| at_zero(i) && rules[i].holds(r_along[i]) != now(i)));
+    for i in 0..r.len() {
+        if rules[i].holds(r_along[i]) != now(i) && at_zero(i) {
+            leaving.push(i);
+        }
+    }
     // The shortest step that takes one of them across.
     let mut ulps = 1.0;
     while !leaving.is_empty() && ulps <= RESTART_ULPS {

@@ -15,7 +15,7 @@ use crate::guard::{Inside, beyond};
 use crate::init::{initialise, set_flag};
 use crate::options::{Environment, OptionError, Options, StartPoint};
 use crate::point::{
-    Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all, gather, scatter,
+    Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all, scatter,
 };
 use crate::record::{
     Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
@@ -345,10 +345,8 @@ impl<I: Instance> Run<'_, I> {
         let changes = self
             .instance
             .reselect_states(&mut self.values)
-            .map_err(|fault| SimError::Evaluation {
-                time,
-                phase: Phase::Continuous,
-                error: SolveError::Fault(fault),
+            .map_err(|fault| {
+                SimError::evaluation(time, Phase::Continuous, SolveError::Fault(fault))
             })?;
         if changes.is_empty() {
             return Ok(false);
@@ -700,11 +698,7 @@ impl<I: Instance> Run<'_, I> {
             from,
             to,
         )
-        .map_err(|error| SimError::Evaluation {
-            time: from,
-            phase: Phase::Continuous,
-            error,
-        })?;
+        .map_err(|error| SimError::evaluation(from, Phase::Continuous, error))?;
         self.values.actions.messages.clear();
         self.record_touches(found.as_ref().map_or(to, |located| located.t_left));
         if let Some(located) = &found {
@@ -760,9 +754,18 @@ impl<I: Instance> Run<'_, I> {
 
     /// Rows at the grid points in (from, to); at each the relations are checked once more, so that a crossing that five
     /// points of a step did not show is still found. A point at `to` itself is left to what happens there.
+    #[inline]
     fn write_grid(&mut self, from: f64, to: f64) -> Result<Option<Located>, SimError> {
-        let mut clear = from;
         self.grid.skip_through(from);
+        match self.grid.peek() {
+            Some(t) if t <= to => self.write_rows(from, to),
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    #[inline(never)]
+    fn write_rows(&mut self, from: f64, to: f64) -> Result<Option<Located>, SimError> {
+        let mut clear = from;
         while let Some(t) = self
             .grid
             .peek()
@@ -868,11 +871,7 @@ impl<I: Instance> Run<'_, I> {
                 Accuracy::Trial,
                 Guess::Accepted,
             )
-            .map_err(|error| SimError::Evaluation {
-                time: t,
-                phase: Phase::Continuous,
-                error,
-            })?;
+            .map_err(|error| SimError::evaluation(t, Phase::Continuous, error))?;
         driver.accept(system, &self.values);
         Ok(())
     }
@@ -892,11 +891,7 @@ impl<I: Instance> Run<'_, I> {
             accuracy,
             guess,
         )
-        .map_err(|error| SimError::Evaluation {
-            time: self.values.time(),
-            phase,
-            error,
-        })
+        .map_err(|error| SimError::evaluation(self.values.time(), phase, error))
     }
 
     /// Later guesses start from the point in the value array.
@@ -1107,7 +1102,9 @@ impl<I: Instance> Run<'_, I> {
 
     /// All continuous variables after an event.
     fn right_limits(&mut self) -> Result<(), SimError> {
-        self.evaluate_point(Accuracy::Tight, Guess::Current, Phase::Event)?;
+        if !self.instance.system(&self.values).event_completes() {
+            self.evaluate_point(Accuracy::Tight, Guess::Current, Phase::Event)?;
+        }
         self.accept_point();
         self.check_finite()?;
         self.deliver_warnings();
@@ -1153,13 +1150,8 @@ impl<I: Instance> Run<'_, I> {
         }
         if !self.work.truth.is_empty() {
             let time = self.values.time();
-            after_event(system, &mut self.values, &mut self.work.r).map_err(|fault| {
-                SimError::Evaluation {
-                    time,
-                    phase: Phase::Event,
-                    error: SolveError::Fault(fault),
-                }
-            })?;
+            after_event(system, &mut self.values, &mut self.work.r)
+                .map_err(|fault| SimError::evaluation(time, Phase::Event, fault.into()))?;
             self.work
                 .isolation
                 .restart(self.values.time(), &self.work.r);
@@ -1170,32 +1162,26 @@ impl<I: Instance> Run<'_, I> {
                     self.work.isolation.restart_within(i, self.work.r[i], band);
                 }
             }
-            // What a located function does between neighbouring floats is its round-off, or less than any motion counts for.
-            for change in self
-                .work
-                .causes
-                .iter()
-                .filter(|c| c.index < self.work.r.len())
-            {
+            let Work {
+                isolation,
+                r,
+                at_zero,
+                causes,
+                ..
+            } = &mut self.work;
+            at_zero.copy_from_slice(isolation.bands_at_restart());
+            for change in causes.iter() {
+                let (i, Some(&r)) = (change.index, r.get(change.index)) else {
+                    continue;
+                };
+                // What a located function does between neighbouring floats is its round-off, or less than any motion counts for.
                 let jump = (change.value_right - change.value_left).abs();
                 // A function that jumps by a part of its size is not continuous: its events are the model's.
-                if jump <= ROUND_OFF_PART * self.work.isolation.scale[change.index] {
-                    let (i, band) = (change.index, RESTART_ULPS * jump);
-                    self.work.isolation.restart_within(i, self.work.r[i], band);
+                if jump <= ROUND_OFF_PART * isolation.scale[i] {
+                    isolation.restart_within(i, r, RESTART_ULPS * jump);
                 }
-            }
-            for (i, at_zero) in self.work.at_zero.iter_mut().enumerate() {
-                *at_zero = self.work.isolation.band_at_restart(i);
-            }
-            // An event is where its functions are zero, whatever their scale afterwards.
-            for change in self
-                .work
-                .causes
-                .iter()
-                .filter(|c| c.index < self.work.r.len())
-            {
-                let band = &mut self.work.at_zero[change.index];
-                *band = band.max(LOCATED_BAND * self.work.r[change.index].abs());
+                // An event is where its functions are zero, whatever their scale afterwards.
+                at_zero[i] = (isolation.bands_at_restart()[i]).max(LOCATED_BAND * r.abs());
             }
         }
         Ok(())
@@ -1206,11 +1192,7 @@ impl<I: Instance> Run<'_, I> {
         let next = self
             .instance
             .next_time_event(&self.values)
-            .map_err(|fault| SimError::Evaluation {
-                time,
-                phase: Phase::Event,
-                error: fault.into(),
-            })?;
+            .map_err(|fault| SimError::evaluation(time, Phase::Event, fault.into()))?;
         if next.is_nan() || next <= time {
             return Err(SimError::Calendar { time, next });
         }
@@ -1223,12 +1205,13 @@ impl<I: Instance> Run<'_, I> {
         let t = self.values.time();
         let limits = self.limits();
         let system = self.instance.system(&self.values);
-        gather(system.states(), &self.values, &mut self.work.x);
         // The right limits have just been computed, unless what the model keeps of its past has changed since.
         let known = self.options.events && !self.instance.keeps_past();
-        let dx = &mut self.work.dx;
-        dx.clear();
-        dx.extend((system.states().iter()).map(|state| self.values.get(state.derivative)));
+        let at = self.work.x.iter_mut().zip(&mut self.work.dx);
+        for ((x, dx), state) in at.zip(system.states()) {
+            *x = self.values.get(state.value);
+            *dx = self.values.get(state.derivative);
+        }
         let relations = match self.options.events {
             true => Relations::Held,
             false => Relations::Following {

@@ -123,7 +123,7 @@ impl Work {
             truth: vec![false; n_crossings],
             watch: Watch::new(options.stop_time - options.start_time, n_crossings),
             x: vec![0.0; system.states().len()],
-            dx: Vec::with_capacity(system.states().len()),
+            dx: vec![0.0; system.states().len()],
             r: vec![0.0; n_crossings],
             finite: continuous_slots(instance.info()),
             at_zero: vec![0.0; n_crossings],
@@ -173,6 +173,7 @@ impl Work {
         self.watch.reset_crossings(n_crossings);
         for (list, n) in [
             (&mut self.x, system.states().len()),
+            (&mut self.dx, system.states().len()),
             (&mut self.r, n_crossings),
             (&mut self.at_zero, n_crossings),
         ] {

@@ -102,13 +102,17 @@ impl StiffnessDetector {
     ) {
         let (mut numerator, mut denominator) = (0.0, 0.0);
         let (mut moved, mut carried) = (0.0, 0.0);
-        for (i, k_last) in k_last.enumerate() {
-            let weight = point.weights[i];
-            let slope = (trial.dx[i] - k_last) / weight;
-            let distance = (trial.x[i] - argument[i]) / weight;
+        let n = argument.len();
+        let (x, dx, weights) = (&point.x[..n], &point.dx[..n], &point.weights[..n]);
+        let (x_new, dx_new) = (&trial.x[..n], &trial.dx[..n]);
+        for (i, k_last) in (0..n).zip(k_last) {
+            let per_weight = 1.0 / weights[i];
+            let slope = (dx_new[i] - k_last) * per_weight;
+            let distance = (x_new[i] - argument[i]) * per_weight;
             numerator += slope * slope;
             denominator += distance * distance;
-            let (step, rate) = ((trial.x[i] - point.x[i]) / weight, point.dx[i] / weight);
+            let step = (x_new[i] - x[i]) * per_weight;
+            let rate = dx[i] * per_weight;
             moved += step * step;
             carried += rate * rate;
         }

@@ -43,8 +43,8 @@ impl Point {
     }
 
     fn update_weights(&mut self) {
-        for i in 0..self.x.len() {
-            self.weights[i] = self.tolerances.weight(self.x[i], self.nominal[i]);
+        for ((weight, x), nominal) in self.weights.iter_mut().zip(&self.x).zip(&self.nominal) {
+            *weight = self.tolerances.weight(*x, *nominal);
         }
     }
 }

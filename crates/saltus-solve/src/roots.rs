@@ -82,8 +82,14 @@ impl Bow {
     #[inline]
     fn depth(&self) -> f64 {
         let [b1, b2, b3] = self.inner;
-        b1.abs().max(b2.abs()).max(b3.abs()) + self.error
+        larger(b1.abs(), larger(b2.abs(), b3.abs())) + self.error
     }
+}
+
+/// The larger one of two numbers; not a number if one of them is not.
+#[inline]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b || a.is_nan() { a } else { b }
 }
 
 /// On which side of zero a relation holds.
@@ -246,9 +252,9 @@ impl Isolation {
         }
     }
 
-    /// The band of a function that rested when the last event ended; zero for all others.
-    pub fn band_at_restart(&self, index: usize) -> f64 {
-        self.rest_start[index]
+    /// The bands of the functions that rested when the last event ended; zero for all others.
+    pub fn bands_at_restart(&self) -> &[f64] {
+        &self.rest_start
     }
 
     /// The functions rest as they did when the last event ended.
@@ -498,17 +504,22 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
         self.functions.evaluate_affine(t_b, &mut isolation.next)?;
         self.end_known = true;
         self.find_bows(t_a, t_b)?;
-        if !self.is_straight(&self.isolation.end, &self.isolation.next) {
-            return Ok(false);
+        let mut any_rests = false;
+        for i in 0..self.isolation.sides.len() {
+            let (a, b) = (self.isolation.end[i], self.isolation.next[i]);
+            if !self.stays(i, a, b) {
+                return Ok(false);
+            }
+            let isolation = &mut *self.isolation;
+            isolation.scale[i] = larger(a.abs(), b.abs()) + isolation.bows[i].depth();
+            any_rests |= isolation.sides[i].rest > 0.0;
         }
         let isolation = &mut *self.isolation;
-        let ends = isolation.end.iter().zip(&isolation.next);
-        for ((scale, (a, b)), bow) in isolation.scale.iter_mut().zip(ends).zip(&isolation.bows) {
-            *scale = a.abs().max(b.abs()) + bow.depth();
-        }
         std::mem::swap(&mut isolation.end, &mut isolation.next);
         isolation.end_time = Some(t_b);
-        self.end_rests();
+        if any_rests {
+            self.end_rests();
+        }
         Ok(true)
     }
 

@@ -5,7 +5,7 @@
 
 use super::bernstein::{Basis, DEGREE_MAX, Met, Walk, changes_once, root_between, root_of_return};
 use super::location::Guess;
-use super::{Bows, Candidate, CrossingFunctions, Scope, Search};
+use super::{Bows, Candidate, CrossingFunctions, Scope, Search, larger};
 use crate::error::SolveError;
 use crate::scale::{EPS, TOUCH_ULPS};
 
@@ -60,23 +60,27 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
     /// is at most 2δ below the smaller end, where δ bounds its distance from a straight line over the step.
     #[inline]
     pub(super) fn is_straight(&self, a: &[f64], b: &[f64]) -> bool {
-        let is_clear = |&i: &usize| {
-            let (bow, size) = (&self.isolation.bows[i], a[i].abs().max(b[i].abs()));
-            let noise = TOUCH_ULPS * EPS * size + bow.error;
-            // What is not a number clears nothing.
-            match self.bows {
-                Bows::Unknown => false,
-                Bows::Around => {
-                    let low = self.level(i, a[i]).min(self.level(i, b[i]));
-                    low > 2.0 * bow.depth() + noise
-                }
-                Bows::Whole => {
-                    let [c0, c1, c2, c3, c4] = self.bowed(i, a[i], b[i]);
-                    c4 > noise && c0 > noise && c1 > noise && c2 > noise && c3 > noise
-                }
+        let affine = &self.isolation.affine;
+        affine.iter().all(|&i| self.stays(i, a[i], b[i]))
+    }
+
+    /// The same for one of them, with its values at the ends.
+    #[inline]
+    pub(super) fn stays(&self, i: usize, a: f64, b: f64) -> bool {
+        let bow = &self.isolation.bows[i];
+        let noise = TOUCH_ULPS * EPS * larger(a.abs(), b.abs()) + bow.error;
+        // What is not a number clears nothing.
+        match self.bows {
+            Bows::Unknown => false,
+            Bows::Around => {
+                let low = self.level(i, a).min(self.level(i, b));
+                low > 2.0 * bow.depth() + noise
             }
-        };
-        self.isolation.affine.iter().all(is_clear)
+            Bows::Whole => {
+                let [c0, c1, c2, c3, c4] = self.bowed(i, a, b);
+                c4 > noise && c0 > noise && c1 > noise && c2 > noise && c3 > noise
+            }
+        }
     }
 
     /// Bernstein coefficients of the level of a function over the whole step.
