@@ -777,15 +777,14 @@ impl<I: Instance> Run<'_, I> {
                 system
                     .eval_crossings(&mut self.values, &mut self.work.r)
                     .map_err(|fault| output_fault(t, fault))?;
-                let truth = &self.work.truth;
-                if self
-                    .mode
-                    .rules
-                    .iter()
-                    .zip(&self.work.r)
-                    .zip(truth)
-                    .any(|((rule, r), truth)| rule.holds(*r) != *truth)
-                {
+                // What rested when the last event ended may have left its band by the end of the step, and not yet here.
+                let bands = self.work.isolation.bands_at_restart();
+                let relations = self.mode.rules.iter().zip(&self.work.truth);
+                let differs =
+                    (relations.zip(&self.work.r).zip(bands)).any(|(((rule, truth), r), band)| {
+                        rule.holds(*r) != *truth && (*band == 0.0 || r.abs() > *band)
+                    });
+                if differs {
                     self.work.isolation.forget();
                     if let Some(located) = self.find_event(clear, t)? {
                         return Ok(Some(located));

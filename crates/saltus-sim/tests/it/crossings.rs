@@ -151,6 +151,36 @@ fn a_function_of_noise_ends_with_an_error_or_is_passed() {
     assert!(!memory.rows.is_empty(), "what was computed stays");
 }
 
+/// (1 - x)² before 1, zero until 2, -(x - 2)² from there on, but for the round-off of numbers near 1e8.
+fn through_round_off(x: f64) -> f64 {
+    let (before, after) = ((1.0 - x).max(0.0), (x - 2.0).max(0.0));
+    let round_off = 1e8 * x / 3.0 - 1e8 * (x / 3.0);
+    before * before - after * after + round_off
+}
+
+#[test]
+fn a_located_function_rests_within_its_round_off() {
+    // From 1 to 2 the function changes its sign at every other float or so, by 7e-9 where numbers near 1e8 are rounded: a thousand times its band
+    // when an event ends. That is one event, when it leaves the positive side, and none when it goes on to the negative one.
+    let changes = (0..1000)
+        .map(|k| through_round_off(1.0 + f64::from(k) * 1e-3) > 0.0)
+        .collect::<Vec<_>>();
+    let n_changes = changes.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(n_changes > 100, "{n_changes}");
+    let model = OdeProblem::new("RoundOff", &[("x", 0.0)], |_, dx| dx[0] = 1.0)
+        .crossings(&[Crossing::above("f(x) > 0").observed()], |at, r| {
+            r[0] = through_round_off(at.x[0])
+        })
+        .erased()
+        .build();
+    let (_, memory) = run(&model, &options(3.0, 1e-6, SolverName::Dopri5));
+    let times = memory.times(EventKind::State);
+    assert_eq!(times.len(), 1, "{times:?}");
+    // (1 - t)² is as large as round-off where 1 - t is its root.
+    assert!((0.999..2.0).contains(&times[0]), "{times:?}");
+    assert_eq!(memory.last(Slot(3)), 0.0);
+}
+
 #[test]
 fn every_location_method_finds_the_same_bounces() {
     let reference = run(

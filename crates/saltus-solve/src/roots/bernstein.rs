@@ -282,13 +282,12 @@ impl Walk {
             if left_clear && inner_clear && right_clear {
                 continue;
             }
-            if c[d] < -self.noise || piece.right == 1.0 && c[d] < 0.0 {
-                if changes_once(&c[..=d]) {
-                    return Some(Met::Root {
-                        left: piece.left,
-                        right: piece.right,
-                    });
-                }
+            let ends_below = c[d] < -self.noise || piece.right == 1.0 && c[d] < 0.0;
+            if ends_below && changes_once(&c[..=d]) {
+                return Some(Met::Root {
+                    left: piece.left,
+                    right: piece.right,
+                });
             }
             if piece.depth >= DEPTH_MAX || c[..=d].iter().all(|c| c.abs() <= self.noise) {
                 return Some(Met::Flat {
