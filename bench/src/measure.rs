@@ -9,27 +9,37 @@ use std::time::Instant;
 /// Fewest and most rounds.
 const ROUNDS_MIN: usize = 7;
 const ROUNDS_MAX: usize = 201;
-/// Rounds go on until so many seconds are spent.
+/// Rounds go on until so many seconds are spent …
 const SECONDS: f64 = 2.0;
+/// … and no longer than this: what takes minutes is measured once, the first run included.
+const SECONDS_MAX: f64 = 5.0;
 
 /// Median seconds of each program.
 pub(crate) fn interleaved(programs: &mut [&mut dyn FnMut()]) -> Vec<f64> {
-    let mut seconds: Vec<Vec<f64>> = vec![Vec::new(); programs.len()];
-    for program in programs.iter_mut() {
-        program(); // caches and branch predictors
-    }
+    let mut round = || -> Vec<f64> { programs.iter_mut().map(|program| timed(program)).collect() };
     let begin = Instant::now();
-    for round in 0..ROUNDS_MAX {
-        if round >= ROUNDS_MIN && begin.elapsed().as_secs_f64() > SECONDS {
+    let first = round();
+    if begin.elapsed().as_secs_f64() > SECONDS_MAX {
+        return first;
+    }
+    // The first one filled caches and branch predictors.
+    let begin = Instant::now();
+    let mut rounds = vec![round()];
+    while rounds.len() < ROUNDS_MAX {
+        let spent = begin.elapsed().as_secs_f64();
+        if spent > SECONDS_MAX || rounds.len() >= ROUNDS_MIN && spent > SECONDS {
             break;
         }
-        for (program, seconds) in programs.iter_mut().zip(&mut seconds) {
-            let start = thread_seconds();
-            program();
-            seconds.push(thread_seconds() - start);
-        }
+        rounds.push(round());
     }
-    seconds.into_iter().map(median).collect()
+    let of = |program: usize| median(rounds.iter().map(|round| round[program]).collect());
+    (0..first.len()).map(of).collect()
+}
+
+fn timed(program: &mut dyn FnMut()) -> f64 {
+    let start = thread_seconds();
+    program();
+    thread_seconds() - start
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

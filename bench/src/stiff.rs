@@ -146,12 +146,13 @@ fn measure_saltus<M: Model>(
 ) -> Vec<Point> {
     let mut points = Vec::new();
     for tolerance in TOLERANCES {
-        let Some((end, statistics)) = run_model(model, n, stop, tolerance, solver) else {
+        let mut last = None;
+        let seconds = interleaved(&mut [&mut || {
+            last = run_model(model, n, stop, tolerance, solver);
+        }])[0];
+        let Some((end, statistics)) = last else {
             continue;
         };
-        let seconds = interleaved(&mut [&mut || {
-            run_model(model, n, stop, tolerance, solver);
-        }])[0];
         points.push(Point {
             tolerance,
             error: largest_difference(&end, reference),
