@@ -10,18 +10,56 @@
 //! the function leaves its round-off. If that leads into the side which the relation holds, the step is too long to say anything and is
 //! taken again. Interpolants of explicit methods begin with x' and need no comparison.
 
-use crate::point::{StepCrossings, gather_derivatives, scatter};
-use saltus_model::{ScheduleKind, System};
+use crate::point::{Mode, ModelProblem, Relations, StepCrossings, gather_derivatives, scatter};
+use crate::work::Work;
+use saltus_model::{ScheduleKind, System, Values};
 use saltus_solve::{Accuracy, CrossingFunctions, Guess, Located, SignRule, SolveError};
 
+/// A step that does not show the motion is taken again with at least this part of its size.
+const SHORTER_MIN: f64 = 0.1;
 /// An event within this part of the step is compared with the motion.
 const COMPARED_SHARE: f64 = 0.1;
 /// Lengths of the motion, each a quarter of the one before.
 const LENGTHS: u32 = 20;
 
+/// The size of a step that shows more of the motion up to an event in the last one, if that does not show it: its interpolant is not as accurate as
+/// its end, or, where it begins a segment, a function at zero goes elsewhere than the model. For methods whose interpolants do not begin
+/// with the derivatives of the model.
+pub(crate) fn size_to_show<S: System>(
+    system: &S,
+    mode: &mut Mode,
+    values: &mut Values,
+    work: &mut Work,
+    located: &Located,
+    begins_segment: bool,
+) -> Result<Option<f64>, SolveError> {
+    let mut problem = ModelProblem {
+        system,
+        driver: &mut mode.driver,
+        values,
+        relations: Relations::Held,
+    };
+    let shorter = (work.integrator).step_size_to_interpolate(&mut problem, located.t_right)?;
+    if shorter.is_some() || !begins_segment {
+        return Ok(shorter);
+    }
+    let mut functions = StepCrossings {
+        system,
+        driver: &mut mode.driver,
+        values,
+        integrator: &work.integrator,
+        x: &mut work.x,
+        affine_only: mode.affine_only,
+        rows: &mut work.rows,
+    };
+    let (bands, truth) = (&work.at_zero, &work.truth);
+    let unresolved = is_unresolved(&mut functions, bands, &mode.rules, truth, located)?;
+    Ok(unresolved.then(|| SHORTER_MIN * work.integrator.step_size()))
+}
+
 /// True if the model's own motion from the start of the step, which is the start of a segment, keeps one of the functions that change on the side
 /// that their relations hold; `bands[i]` is the round-off of function i there, zero if it was not at zero.
-pub(crate) fn is_unresolved<S: System>(
+fn is_unresolved<S: System>(
     functions: &mut StepCrossings<'_, S>,
     bands: &[f64],
     rules: &[SignRule],

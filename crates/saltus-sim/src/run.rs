@@ -21,7 +21,7 @@ use crate::record::{
     Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
     StepRecord,
 };
-use crate::resolve::is_unresolved;
+use crate::resolve::size_to_show;
 use crate::restart::{after_event, motion_change, settle};
 use crate::work::{Room, Work};
 use saltus_model::{
@@ -45,9 +45,7 @@ const PAST_DEGREE: u32 = 7;
 const LOCATED_BAND: f64 = 4.0;
 /// The round-off of a function is at most this part of its size over the step.
 const ROUND_OFF_PART: f64 = 1e-3;
-/// A step that does not show the motion up to an event is taken again with at least this part of its size …
-const SHORTER_MIN: f64 = 0.1;
-/// … so many times in a row.
+/// A step that does not show the motion up to an event is taken again so many times in a row.
 const REPEATS_MAX: u32 = 16;
 
 /// Simulates a model. On failure the rows up to the last accepted step have been recorded.
@@ -381,12 +379,19 @@ impl<I: Instance> Run<'_, I> {
 
     /// After an event was found: true if the step does not show the motion up to it and has been taken back.
     fn takes_back_step(&mut self, located: &Located) -> Result<bool, SimError> {
+        if self.work.integrator.interpolates_derivatives() || self.repeats == REPEATS_MAX {
+            return Ok(false);
+        }
+        let begins_segment = self.work.integrator.time_old() == self.truth_time;
+        let system = self.instance.system(&self.values);
+        let (mode, values, work) = (&mut self.mode, &mut self.values, &mut self.work);
         // What cannot be evaluated on the way decides nothing.
-        let Ok(Some(step_size)) = self.size_to_show(located) else {
+        let Ok(Some(step_size)) = size_to_show(system, mode, values, work, located, begins_segment)
+        else {
             return Ok(false);
         };
         self.repeats += 1;
-        if self.work.integrator.time_old() == self.truth_time {
+        if begins_segment {
             self.work.isolation.restart_again();
         }
         let limits = self.limits();
@@ -399,49 +404,6 @@ impl<I: Instance> Run<'_, I> {
         let result = (self.work.integrator).begin_again(&mut problem, step_size, limits);
         result.map_err(|error| self.step_error(error))?;
         Ok(true)
-    }
-
-    /// The size of a step that shows more of the motion up to an event in the last one, if that does not show it: its interpolant is
-    /// not as accurate as its end, or a function at zero goes elsewhere than the model (see [`crate::resolve`]).
-    fn size_to_show(&mut self, located: &Located) -> Result<Option<f64>, SolveError> {
-        if self.work.integrator.interpolates_derivatives() || self.repeats == REPEATS_MAX {
-            return Ok(None);
-        }
-        let (t, step_size) = (
-            self.work.integrator.time_old(),
-            self.work.integrator.step_size(),
-        );
-        let mut problem = ModelProblem {
-            system: self.instance.system(&self.values),
-            driver: &mut self.mode.driver,
-            values: &mut self.values,
-            relations: Relations::Held,
-        };
-        let shorter =
-            (self.work.integrator).step_size_to_interpolate(&mut problem, located.t_right)?;
-        if shorter.is_some() {
-            return Ok(shorter);
-        }
-        if t != self.truth_time {
-            return Ok(None);
-        }
-        let mut functions = StepCrossings {
-            system: self.instance.system(&self.values),
-            driver: &mut self.mode.driver,
-            values: &mut self.values,
-            integrator: &self.work.integrator,
-            x: &mut self.work.x,
-            affine_only: self.mode.affine_only,
-            rows: &mut self.work.rows,
-        };
-        let unresolved = is_unresolved(
-            &mut functions,
-            &self.work.at_zero,
-            &self.mode.rules,
-            &self.work.truth,
-            located,
-        )?;
-        Ok(unresolved.then_some(SHORTER_MIN * step_size))
     }
 
     /// Cancel flag and wall clock; the clock is asked at every 16th call.
