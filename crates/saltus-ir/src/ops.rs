@@ -359,6 +359,38 @@ impl Builtin {
         builtin2(self, 0.5, 0.5).is_some()
     }
 
+    /// Only a simulation can answer it: the value depends on time, events, connections or clocks.
+    pub fn needs_simulation(self) -> bool {
+        matches!(
+            self,
+            Builtin::Pre
+                | Builtin::Edge
+                | Builtin::Change
+                | Builtin::Der
+                | Builtin::Initial
+                | Builtin::Terminal
+                | Builtin::Sample
+                | Builtin::Delay
+                | Builtin::SpatialDistribution
+                | Builtin::InStream
+                | Builtin::ActualStream
+                | Builtin::Cardinality
+                | Builtin::IsRoot
+                | Builtin::Rooted
+                | Builtin::Previous
+                | Builtin::Hold
+                | Builtin::ClockSample
+                | Builtin::SubSample
+                | Builtin::SuperSample
+                | Builtin::ShiftSample
+                | Builtin::BackSample
+                | Builtin::NoClock
+                | Builtin::Interval
+                | Builtin::FirstTick
+                | Builtin::Clock
+        )
+    }
+
     /// Jumps where its argument passes certain values, and so makes an event outside `noEvent`.
     pub fn makes_events(self) -> bool {
         matches!(

@@ -143,7 +143,7 @@ impl<'a> Flattener<'a> {
                 {
                     return Some(format!("`{}` is not a parameter", self.variables[*v].name));
                 }
-                Expr::Builtin(op, _) if is_dynamic(*op) => {
+                Expr::Builtin(op, _) if op.needs_simulation() => {
                     return Some(format!("it uses `{}`", op.name()));
                 }
                 Expr::Call { function, .. } => {
@@ -433,35 +433,4 @@ fn element_value(value: &Value, k: usize, span: Span) -> Res<Value> {
         }),
         other => Ok(other.clone()),
     }
-}
-
-/// Operators whose value depends on time, events, connections or clocks.
-fn is_dynamic(op: Builtin) -> bool {
-    use Builtin::*;
-    matches!(
-        op,
-        Der | Pre
-            | Edge
-            | Change
-            | Initial
-            | Terminal
-            | Sample
-            | Delay
-            | SpatialDistribution
-            | InStream
-            | ActualStream
-            | Cardinality
-            | IsRoot
-            | Rooted
-            | Previous
-            | Hold
-            | ClockSample
-            | SubSample
-            | SuperSample
-            | ShiftSample
-            | BackSample
-            | Interval
-            | FirstTick
-            | Clock
-    )
 }

@@ -90,7 +90,7 @@ impl Lower<'_> {
                 sized && args[1..].iter().all(|a| self.is_constant(*a))
             }
             Expr::Builtin(op, args) => {
-                !needs_simulation(*op) && args.iter().all(|a| self.is_constant(*a))
+                !op.needs_simulation() && args.iter().all(|a| self.is_constant(*a))
             }
             Expr::Call { function, args } => {
                 let f = &ir.functions[*function];
@@ -145,36 +145,4 @@ impl Lower<'_> {
             self.ir().for_each_child(e, |c| stack.push(c));
         }
     }
-}
-
-/// Operators that only a simulation can answer.
-fn needs_simulation(op: Builtin) -> bool {
-    use Builtin::*;
-    matches!(
-        op,
-        Pre | Edge
-            | Change
-            | Der
-            | Initial
-            | Terminal
-            | Sample
-            | Delay
-            | SpatialDistribution
-            | InStream
-            | ActualStream
-            | Cardinality
-            | IsRoot
-            | Rooted
-            | Previous
-            | Hold
-            | ClockSample
-            | SubSample
-            | SuperSample
-            | ShiftSample
-            | BackSample
-            | NoClock
-            | Interval
-            | FirstTick
-            | Clock
-    )
 }
