@@ -13,7 +13,8 @@ use saltus_model::{
     VariableKind,
 };
 use saltus_structure::{Role, StructuredSystem};
-use saltus_syntax::{SourceMap, Span};
+use saltus_syntax::{FileId, SourceMap, Span};
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
@@ -81,6 +82,8 @@ fn resolve(system: &StructuredSystem, var: VarId) -> (VarId, bool) {
 /// Places in the source, collected while code is made.
 pub(crate) struct Sites<'a> {
     sources: &'a SourceMap,
+    /// Names of the files, by number; of what has no place, the empty one at the end.
+    files: Vec<Arc<str>>,
     pub(crate) infos: Vec<SiteInfo>,
     /// Places that other modes have, which keep their numbers.
     known: FxHashMap<SiteInfo, Site>,
@@ -88,17 +91,15 @@ pub(crate) struct Sites<'a> {
 
 impl<'a> Sites<'a> {
     pub(crate) fn new(sources: &'a SourceMap) -> Sites<'a> {
-        Sites {
-            sources,
-            infos: Vec::new(),
-            known: FxHashMap::default(),
-        }
+        Sites::extending(sources, &[])
     }
 
     /// For a further mode of a model with these places.
     pub(crate) fn extending(sources: &'a SourceMap, infos: &[SiteInfo]) -> Sites<'a> {
+        let names = (0..sources.len()).map(|k| sources.file(FileId(k as u32)).name.as_str());
         Sites {
             sources,
+            files: names.chain([""]).map(Arc::from).collect(),
             infos: infos.to_vec(),
             known: (infos.iter().cloned().zip(0..))
                 .map(|(info, k)| (info, Site(k)))
@@ -111,14 +112,15 @@ impl<'a> Sites<'a> {
     }
 
     pub(crate) fn add(&mut self, span: Span, text: String) -> Site {
-        let (file, line, column) = if (span.file.0 as usize) < self.sources.len() {
+        let known = (span.file.0 as usize).min(self.sources.len());
+        let (line, column) = if known < self.sources.len() {
             let at = self.sources.line_col(span.file, span.start);
-            (self.sources.file(span.file).name.clone(), at.line, at.col)
+            (at.line, at.col)
         } else {
-            (String::new(), 0, 0)
+            (0, 0)
         };
         let info = SiteInfo {
-            file,
+            file: self.files[known].clone(),
             line,
             column,
             text,

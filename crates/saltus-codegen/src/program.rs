@@ -208,8 +208,16 @@ struct Builder<'a> {
 
 pub(crate) fn build(
     mut system: StructuredSystem,
-    sites: Sites<'_>,
+    mut sites: Sites<'_>,
 ) -> Result<Program, Vec<Diagnostic>> {
+    // Declarations, equations of the two systems, bindings.
+    sites.infos.reserve(
+        system.flat.variables.len()
+            + system.event.len()
+            + system.initial.len()
+            + system.parameters.len()
+            + system.starts.len(),
+    );
     let modes = system.modes.take();
     let basis = system.restart.is_some().then(|| system.clone());
     let sources = sites.sources();

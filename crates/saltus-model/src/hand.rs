@@ -219,7 +219,7 @@ impl Layout {
     pub fn site(&mut self, text: &str) -> Site {
         let site = Site(self.info.sites.len() as u32);
         self.info.sites.push(SiteInfo {
-            file: String::new(),
+            file: "".into(),
             line: 0,
             column: 0,
             text: text.to_owned(),

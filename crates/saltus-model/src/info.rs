@@ -1,6 +1,7 @@
 //! What a model says about itself: names, units, attributes, places in the source.
 
 use crate::{Site, Slot};
+use std::sync::Arc;
 
 #[derive(Clone, Debug, Default)]
 pub struct ModelInfo {
@@ -92,7 +93,8 @@ pub struct VariableInfo {
 /// A place in the source, already resolved to text, and the equation or declaration there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SiteInfo {
-    pub file: String,
+    /// Shared by all places in it.
+    pub file: Arc<str>,
     pub line: u32,
     pub column: u32,
     /// The equation, relation or declaration in model terms.

@@ -627,7 +627,7 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
                 let site = self.info.sites.get(c.site.0 as usize);
                 saltus_results::Cause {
                     expression: c.text.clone(),
-                    file: site.map_or(String::new(), |s| s.file.clone()),
+                    file: site.map_or(String::new(), |s| s.file.to_string()),
                     line: site.map_or(0, |s| s.line),
                     value_left: c.value_left,
                     value_right: c.value_right,

@@ -109,7 +109,7 @@ fn the_model_tells_names_roles_and_places() {
     assert!(by_name("$low").hidden && !by_name("h").hidden);
     assert!(by_name("g").settable);
     let site = &info.sites[info.variables[0].site.0 as usize];
-    assert_eq!((site.file.as_str(), site.line), ("test.mo", 1));
+    assert_eq!((&*site.file, site.line), ("test.mo", 1));
 }
 
 #[test]
