@@ -54,11 +54,35 @@ pub(crate) fn block_pattern(
 /// A row of a pattern.
 pub(crate) enum Row {
     Residual(ExprId),
-    /// The value of a variable.
+    /// The value of an unknown, or of a variable that the assignments determine.
     Value(VarId),
+    /// Something that no unknown influences.
+    Fixed,
 }
 
-/// For each unknown the rows that depend on it, ascending, through the assignments.
+impl Row {
+    /// The row of a derivative in the derivative schedule.
+    pub(crate) fn of_derivative(system: &StructuredSystem, layout: &Layout, dx: VarId) -> Row {
+        if is_fixed(system, layout, dx) {
+            Row::Fixed
+        } else {
+            Row::Value(dx)
+        }
+    }
+}
+
+/// Whether nothing that moves between events determines the variable: its value is given, or changes at events only.
+fn is_fixed(system: &StructuredSystem, layout: &Layout, var: VarId) -> bool {
+    layout.representative[layout.slot(var).index()].is_some_and(|of| {
+        matches!(
+            system.roles[of.index()],
+            Role::Constant | Role::Parameter | Role::Input | Role::Discrete | Role::Relation
+        )
+    })
+}
+
+/// For each unknown the rows that depend on it, ascending, through the assignments. `None` if there are too many entries, or if a row is
+/// asked for that the assignments do not determine.
 pub(crate) fn pattern_of(
     flat: &FlatModel,
     layout: &Layout,
@@ -94,7 +118,8 @@ pub(crate) fn pattern_of(
     for (row, of) in rows.enumerate() {
         let depends = match of {
             Row::Residual(e) => unknowns_of(&of_slot, e),
-            Row::Value(v) => of_slot.get(&layout.slot(v)).cloned().unwrap_or_default(),
+            Row::Value(v) => of_slot.get(&layout.slot(v))?.clone(),
+            Row::Fixed => Vec::new(),
         };
         for unknown in depends {
             pattern[unknown as usize].push(row as u32);
@@ -303,8 +328,13 @@ pub(crate) fn state_pattern(system: &StructuredSystem, layout: &Layout) -> Vec<V
     }
     let mut columns = vec![Vec::new(); n];
     for (row, (_, derivative)) in system.states.iter().enumerate() {
-        if let Some(dependence) = &of_slot[layout.slot(*derivative).index()] {
-            dependence.for_each(|column| columns[column as usize].push(row as u32));
+        match &of_slot[layout.slot(*derivative).index()] {
+            Some(dependence) => {
+                dependence.for_each(|column| columns[column as usize].push(row as u32));
+            }
+            None if is_fixed(system, layout, *derivative) => {}
+            // Not known: any state may influence it.
+            None => columns.iter_mut().for_each(|c| c.push(row as u32)),
         }
     }
     columns

@@ -677,7 +677,8 @@ impl<'a> Builder<'a> {
         if residuals.is_empty() || entries(states) < DAE_ENTRIES_RATIO * unknowns.len() {
             return None;
         }
-        let derivatives = system.states.iter().map(|(_, dx)| Row::Value(*dx));
+        let derivatives =
+            (system.states.iter()).map(|(_, dx)| Row::of_derivative(system, self.layout, *dx));
         let rows = derivatives.chain(residuals.iter().map(|e| Row::Residual(*e)));
         let pattern = depend::pattern_of(self.flat(), self.layout, &unknowns, &inner, rows)?;
         if entries(states) < DAE_ENTRIES_RATIO * (entries(&pattern) + n) {
