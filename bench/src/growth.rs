@@ -8,7 +8,7 @@ use crate::report::{Picture, Section, seconds};
 use saltus::Workspace;
 use saltus_model::Model;
 use saltus_plot::{PlotOptions, plot_lines};
-use saltus_sim::{Environment, Options, Silent, simulate};
+use saltus_sim::{Environment, Options, OutputGrid, Silent, simulate};
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -151,8 +151,10 @@ pub(crate) fn one(kind: &str, size: usize) {
     let model = saltus_codegen::compile(system, &sources)
         .unwrap_or_else(|list| panic!("{} errors, first {:?}", list.len(), list.first()));
     passes[3] = lap();
+    // The step alone: output points are interpolated and evaluated one by one.
     let options = Options {
         stop_time: 1e-9,
+        output: OutputGrid::Intervals(1),
         ..Options::default()
     };
     let outcome = simulate(

@@ -10,6 +10,7 @@ use saltus_model::{Instance, ScheduleKind, Section, Slot, System, Values};
 use saltus_solve::roots::Change;
 use saltus_solve::scale::{REST_BAND_REL, nominal_magnitude};
 use saltus_solve::{Integrator, Isolation, LocationMethod, SolverName, Tolerances};
+use std::collections::HashMap;
 
 /// What one run leaves for the next.
 #[derive(Debug)]
@@ -213,17 +214,28 @@ impl MixedGroup {
 }
 
 fn mixed_groups<S: System>(system: &S) -> Vec<MixedGroup> {
+    let mut crossings_of: HashMap<Slot, Vec<usize>> = HashMap::new();
+    for (i, crossing) in system.crossings().iter().enumerate() {
+        crossings_of.entry(crossing.relation).or_default().push(i);
+    }
     let sections = system.schedule(ScheduleKind::Event).iter();
     let blocks = sections.filter_map(|section| match section {
         Section::Mixed(block) => Some(system.block(*block)),
         Section::Explicit(_) | Section::Linear(_) | Section::Nonlinear(_) => None,
     });
     blocks
-        .map(|block| MixedGroup {
-            crossings: (0..system.crossings().len())
-                .filter(|&i| block.discrete.contains(&system.crossings()[i].relation))
-                .collect(),
-            quantities: block.determines.clone(),
+        .map(|block| {
+            let of_block = block.discrete.iter();
+            let mut crossings: Vec<usize> = of_block
+                .filter_map(|slot| crossings_of.get(slot))
+                .flatten()
+                .copied()
+                .collect();
+            crossings.sort_unstable();
+            MixedGroup {
+                crossings,
+                quantities: block.determines.clone(),
+            }
         })
         .filter(|group| !group.crossings.is_empty())
         .collect()
