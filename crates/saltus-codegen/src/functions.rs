@@ -9,9 +9,9 @@
 //! the domain of an operation, a variable without a value. The evaluator then carries out the call from its start and says what
 //! is wrong. A function for which there is no code at all (strings, effects, recursion) is always evaluated.
 //!
-//! Derivatives: the code runs on dual numbers. A function that iterates until a Real number is good enough has difference
-//! quotients instead, because the number of passes, and with it the derivative of the last one, says little about the derivative
-//! of the limit.
+//! Derivatives: the code runs on dual numbers. A function that iterates until a Real number which it computes itself is good enough has
+//! difference quotients instead, because the number of passes, and with it the derivative of the last one, says little about the
+//! derivative of the limit (see `lower/function/iteration.rs`).
 
 use crate::calls::{Arg, CallSite, Target, difference_step};
 use crate::code::Tier;

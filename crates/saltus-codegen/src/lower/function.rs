@@ -10,6 +10,7 @@
 //! An error means: this function is left to the evaluator.
 
 mod constants;
+mod iteration;
 mod parts;
 mod shapes;
 mod statements;

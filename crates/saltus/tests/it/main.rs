@@ -2,6 +2,7 @@
 
 mod dae_form;
 mod errors;
+mod function_derivatives;
 mod mdtest;
 mod messages;
 mod models;

@@ -472,7 +472,7 @@ impl Lower<'_> {
         });
         let outer = self.locals_mut().bindings.get(&iter).cloned();
         if breaks || has_return(body) {
-            self.note_iteration(body);
+            self.note_iteration(None, body);
         }
         let relation = if step > 0.0 {
             BinaryOp::Le
@@ -512,7 +512,7 @@ impl Lower<'_> {
         if self.known_truth(condition) == Some(false) {
             return Ok(true);
         }
-        self.note_iteration(body);
+        self.note_iteration(Some(condition), body);
         let passes = self.constant(0.0);
         let counter = self.alloc();
         self.emit(Op::Copy {
@@ -534,18 +534,6 @@ impl Lower<'_> {
             },
         )?;
         Ok(true)
-    }
-
-    /// The number of passes depends on Real numbers that the passes change.
-    pub(super) fn note_iteration(&mut self, body: &[Statement]) {
-        let mut assigned = Vec::new();
-        assigned_in(body, &mut assigned);
-        let ir = self.ir();
-        let real = assigned.iter().any(|l| {
-            let base = ir.type_of_id(ir.locals[*l].ty).base;
-            matches!(base, Base::Real | Base::Record(_))
-        });
-        self.locals_mut().iterates |= real;
     }
 
     pub(super) fn rebind(&mut self, local: LocalId, outer: Option<Binding>) {
