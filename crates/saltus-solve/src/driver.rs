@@ -257,6 +257,9 @@ impl Driver {
             }
             solved = solve.solve().or(solved);
         }
+        if solved.is_ok() {
+            solve.watch_growth()?;
+        }
         if let Solved::MinimumNorm { rank } = solved? {
             self.note(schedule, id, rank, info);
         }
@@ -412,6 +415,7 @@ impl<S: System> MixedSolve<'_, S> {
             *next = solve.values.v[slot.index()];
         }
         Ok(if solve.work.discrete == solve.work.discrete_next {
+            solve.watch_growth()?;
             Pass::Consistent(solved)
         } else {
             Pass::Changed

@@ -67,12 +67,20 @@ pub struct NewtonFailure {
     pub inner: Vec<Site>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinearReason {
+    /// The equations contradict each other, or round-off does not allow to find their solution; the rank of their matrix.
+    Rank(usize),
+    /// Round-off in the unknowns has grown to the size of this inner variable.
+    Amplified(Slot),
+}
+
 /// A linear block without a solution (or one that round-off does not allow to find).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearFailure {
     pub schedule: ScheduleKind,
     pub block: BlockId,
-    pub rank: usize,
+    pub reason: LinearReason,
     pub unknowns: Vec<(Slot, f64)>,
     pub residuals: Vec<(Site, f64)>,
     /// Places of the other equations of the block.

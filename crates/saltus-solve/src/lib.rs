@@ -29,7 +29,9 @@ pub use bdf::Bdf;
 pub use dop853::Dop853;
 pub use dopri5::Dopri5;
 pub use driver::{Accuracy, BlockNote, Counters, Driver, Guess};
-pub use error::{LinearFailure, MixedFailure, NewtonFailure, NewtonReason, SolveError};
+pub use error::{
+    LinearFailure, LinearReason, MixedFailure, NewtonFailure, NewtonReason, SolveError,
+};
 pub use esdirk::Esdirk;
 pub use integrator::{
     Form, Integrator, IntegratorStatistics, Problem, SolverName, StepError, StepLimits,

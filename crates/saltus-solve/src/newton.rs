@@ -9,13 +9,15 @@
 //! the guess is; if no solution is found inside, the iteration is repeated without them (they are assertions, not
 //! equations). Linear blocks: one solve and refinement; where the matrix is singular, the minimum-norm solution if consistent.
 
-use crate::error::{LinearFailure, NewtonFailure, NewtonReason, SolveError};
+mod growth;
+
+use crate::error::{LinearFailure, LinearReason, NewtonFailure, NewtonReason, SolveError};
 use crate::jacobian::Groups;
 use crate::linear::{Lu, MinNorm, Pattern, min_norm};
 use crate::scale::{
     BLOCK_FRACTION, CONSISTENT_REL, EPS, STAGNATION_REL, TIGHT_REL, Tolerances, nominal_magnitude,
 };
-use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, System, Values};
+use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Slot, System, Values};
 
 /// Iterations of one Newton attempt.
 const ITERATIONS_MAX: u32 = 60;
@@ -76,6 +78,7 @@ pub(crate) struct BlockWork {
     pub(crate) discrete: Vec<f64>,
     pub(crate) discrete_next: Vec<f64>,
     pub(crate) visited: Vec<f64>,
+    watched: growth::Watched,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,6 +123,7 @@ impl BlockWork {
             discrete: vec![0.0; block.discrete.len()],
             discrete_next: vec![0.0; block.discrete.len()],
             visited: Vec::new(),
+            watched: growth::Watched::new(block, info, nominal_magnitude),
         }
     }
 
@@ -282,10 +286,18 @@ impl<S: System> BlockSolve<'_, S> {
     }
 
     fn linear_failure(&self, rank: usize) -> SolveError {
+        self.linear_failure_for(LinearReason::Rank(rank))
+    }
+
+    fn amplified(&self, slot: Slot) -> SolveError {
+        self.linear_failure_for(LinearReason::Amplified(slot))
+    }
+
+    fn linear_failure_for(&self, reason: LinearReason) -> SolveError {
         SolveError::Linear(Box::new(LinearFailure {
             schedule: self.schedule,
             block: self.block,
-            rank,
+            reason,
             unknowns: self.unknowns_now(),
             residuals: self.residuals_now(),
             inner: self.info.inner_sites.clone(),

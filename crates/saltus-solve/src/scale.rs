@@ -16,6 +16,10 @@ pub const STAGNATION_REL: f64 = 1e-9;
 /// A rank-deficient linear block is consistent if each residual is below this fraction of the terms it sums.
 pub const CONSISTENT_REL: f64 = 1e-8;
 
+/// Round-off that the elimination inside a linear block has brought above this fraction of (|v| + nominal) is an error: the run would
+/// go on with digits that mean nothing.
+pub const AMPLIFIED_REL: f64 = 1e-5;
+
 /// A pivot of an equilibrated matrix below `RANK_ULPS * n * EPS` counts as zero.
 pub const RANK_ULPS: f64 = 8.0;
 

@@ -1,5 +1,6 @@
 //! Torn blocks: from the equations of one strongly connected component to unknowns, inner assignments and residuals.
 
+use crate::growth;
 use crate::numeric::known_nonzero;
 use crate::sort::{solve_discrete, solve_linear, solve_real};
 use crate::system::{Assignment, Block, Coefficients, Direct};
@@ -80,10 +81,12 @@ pub(crate) fn build_block(
     let mut unknowns: Vec<VarId> = tearing.torn.iter().map(|&c| real[c as usize].var).collect();
     let mut residual_rows = tearing.residual.clone();
     let mut inner = Vec::with_capacity(tearing.inner.len());
-    for &(r, c) in &tearing.inner {
+    let cuts = growth::cuts(work, &sides, &columns, &tearing);
+    for (&(r, c), cut) in tearing.inner.iter().zip(cuts) {
         let (lhs, rhs) = sides[r as usize];
         let (member, var) = (&real[r as usize], real[c as usize].var);
         let value = match member.eq.kind {
+            _ if cut => None,
             Kind::Assign { .. } => Some(member.eq.rhs),
             _ => solve_real(work, lhs, rhs, var, false),
         };
@@ -275,7 +278,10 @@ fn replacement_of<const N: usize>(
     let n_before = before.len();
     *inner = before.into_iter().chain(after).collect();
     let divides = match matrix[..] {
-        [coefficient] => known_nonzero(work, coefficient),
+        // Growth of round-off in longer chains is watched by the solver.
+        [coefficient] if inner.len() - n_before < growth::INNER_MIN => {
+            known_nonzero(work, coefficient)
+        }
         _ => false,
     };
     Some(Direct {

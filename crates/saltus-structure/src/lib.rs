@@ -15,6 +15,7 @@ mod clocked;
 mod collect;
 mod derivative;
 mod events;
+mod growth;
 mod index;
 mod initial;
 mod late;

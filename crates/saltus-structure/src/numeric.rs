@@ -52,6 +52,15 @@ pub(crate) fn parameter_value(work: &Work, e: ExprId) -> Option<f64> {
 struct AtStart<'a> {
     work: &'a Work,
     depth: u32,
+    others: Others,
+}
+
+/// What a variable without a start value is taken for.
+#[derive(Clone, Copy)]
+enum Others {
+    /// The default of its type, as the language says.
+    Default,
+    Unknown,
 }
 
 impl Env for AtStart<'_> {
@@ -65,10 +74,12 @@ impl Env for AtStart<'_> {
                 let mut inner = AtStart {
                     work: self.work,
                     depth: self.depth + 1,
+                    others: self.others,
                 };
                 eval(&self.work.flat.ir, start, &mut inner, &mut NoExternals).ok()
             }
             _ => match variable.base {
+                _ if matches!(self.others, Others::Unknown) => None,
                 Base::Real => Some(Value::Real(0.0)),
                 Base::Integer => Some(Value::Integer(0)),
                 Base::Boolean => Some(Value::Boolean(false)),
@@ -89,13 +100,21 @@ impl Env for AtStart<'_> {
 
 /// The value of an expression when all variables have their start values.
 pub(crate) fn value_at_start(work: &Work, e: ExprId) -> Option<f64> {
-    let value = eval(
-        &work.flat.ir,
-        e,
-        &mut AtStart { work, depth: 0 },
-        &mut NoExternals,
-    )
-    .ok()?;
+    evaluate_at_start(work, e, Others::Default)
+}
+
+/// The same, if it depends on nothing without a start value.
+pub(crate) fn stated_value_at_start(work: &Work, e: ExprId) -> Option<f64> {
+    evaluate_at_start(work, e, Others::Unknown)
+}
+
+fn evaluate_at_start(work: &Work, e: ExprId, others: Others) -> Option<f64> {
+    let mut env = AtStart {
+        work,
+        depth: 0,
+        others,
+    };
+    let value = eval(&work.flat.ir, e, &mut env, &mut NoExternals).ok()?;
     value.as_f64().filter(|x| x.is_finite())
 }
 

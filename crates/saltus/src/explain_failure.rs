@@ -3,7 +3,7 @@
 use crate::run::Subject;
 use saltus_model::{Fault, FaultKind, Site, Slot};
 use saltus_sim::{Oscillation, SimError};
-use saltus_solve::{NewtonFailure, NewtonReason, SolveError};
+use saltus_solve::{LinearReason, NewtonFailure, NewtonReason, SolveError};
 use saltus_syntax::source::LineCol;
 use saltus_syntax::{Diagnostic, Span};
 
@@ -148,6 +148,19 @@ fn non_finite(subject: Subject<'_>, slot: Slot, doing: &str) -> Diagnostic {
         .help("look for a division by zero, or for growth without bound, in the equation of this variable")
 }
 
+/// The elimination inside a linear block has lost all digits.
+fn amplified(subject: Subject<'_>, slot: Slot, n: usize, doing: &str) -> Diagnostic {
+    let info = &subject.info.slots[slot.index()];
+    let site = info.equation.unwrap_or(info.site);
+    let name = subject.slot_name(slot);
+    let message = format!(
+        "round-off has grown to the size of `{name}` in a system of {n} linear equations {doing}"
+    );
+    subject
+        .at("round-off-growth", Some(site), message)
+        .help("the order of elimination was chosen for the parameter values written in the model: write the values there instead of setting them for the run")
+}
+
 fn solve_diagnostic(subject: Subject<'_>, error: &SolveError, doing: &str) -> Diagnostic {
     match error {
         SolveError::Fault(fault) => fault_diagnostic(subject, fault, doing),
@@ -165,7 +178,11 @@ fn solve_diagnostic(subject: Subject<'_>, error: &SolveError, doing: &str) -> Di
                 1 => "a linear equation".to_owned(),
                 n => format!("a system of {n} linear equations"),
             };
-            let spare = match failure.unknowns.len().saturating_sub(failure.rank) {
+            let rank = match failure.reason {
+                LinearReason::Rank(rank) => rank,
+                LinearReason::Amplified(slot) => return amplified(subject, slot, n, doing),
+            };
+            let spare = match failure.unknowns.len().saturating_sub(rank) {
                 0 => "they determine their unknowns too badly".to_owned(),
                 _ if n == 1 => "its unknown drops out".to_owned(),
                 1 => "one of them contradicts the others".to_owned(),

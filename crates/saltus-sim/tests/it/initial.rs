@@ -3,7 +3,7 @@
 use crate::common::{Memory, options, run, try_run};
 use saltus_model::{Model, Slot};
 use saltus_sim::{NoteRecord, Phase, RunFailure, RunSummary, SimError, SolverName};
-use saltus_solve::{NewtonReason, SolveError};
+use saltus_solve::{LinearReason, NewtonReason, SolveError};
 use saltus_testkit::blocks::{
     SCALAR_UNKNOWN, assertion, complementarity, linear_system, scalar_equation,
 };
@@ -168,7 +168,10 @@ fn a_singular_inconsistent_block_is_an_error() {
     else {
         panic!("{error:?}")
     };
-    assert_eq!((linear.rank, linear.unknowns.len()), (1, 2));
+    assert_eq!(
+        (linear.reason, linear.unknowns.len()),
+        (LinearReason::Rank(1), 2)
+    );
 }
 
 /// Brute force over all sets is the oracle.

@@ -6,6 +6,7 @@ mod function_derivatives;
 mod mdtest;
 mod messages;
 mod models;
+mod networks;
 mod ode;
 mod robust;
 mod settings;
