@@ -25,6 +25,8 @@ pub enum EventKind {
     Touch,
     /// After a step other variables became the states; no variable changed its value.
     Step,
+    /// The solution of a system of equations came to its end, and another one was taken.
+    Fold,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

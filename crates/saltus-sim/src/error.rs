@@ -3,7 +3,7 @@
 use crate::options::OptionError;
 use crate::record::RunSummary;
 use saltus_model::{Fault, Site, Slot};
-use saltus_solve::SolveError;
+use saltus_solve::{NewtonFailure, SolveError};
 
 /// What the run was doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +69,11 @@ pub enum SimError {
         time: f64,
         next: f64,
     },
+    /// The solution of a system of equations came to its end, and no other was found.
+    NoOtherSolution {
+        time: f64,
+        failure: Box<NewtonFailure>,
+    },
     WallClock {
         time: f64,
         seconds: f64,
@@ -105,6 +110,7 @@ impl SimError {
             | SimError::Accumulation { time, .. }
             | SimError::Zeno { time, .. }
             | SimError::Calendar { time, .. }
+            | SimError::NoOtherSolution { time, .. }
             | SimError::WallClock { time, .. }
             | SimError::InitialMode { time }
             | SimError::Cancelled { time } => Some(*time),

@@ -68,6 +68,8 @@ pub enum EventKind {
     Touch,
     /// Other variables became the states. All values stay.
     Selection,
+    /// The solution of a system of equations came to its end, and another one was taken.
+    Fold,
 }
 
 impl EventKind {
@@ -79,6 +81,7 @@ impl EventKind {
             EventKind::Terminal => "terminal",
             EventKind::Touch => "touch",
             EventKind::Selection => "step",
+            EventKind::Fold => "fold",
         }
     }
 }
@@ -155,6 +158,8 @@ pub enum NoteRecord {
     MinimumNorm { time: f64, note: BlockNote },
     /// The simplified equations of `homotopy` did not lead to the actual ones, which were solved directly.
     NoHomotopy,
+    /// The solution of a system of equations came to its end for the first time, and another one was taken.
+    Fold { time: f64 },
     /// The automatic solver went over to the implicit method.
     Stiff { time: f64 },
 }

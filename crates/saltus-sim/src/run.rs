@@ -30,8 +30,8 @@ use saltus_model::{
 use saltus_solve::roots::Change;
 use saltus_solve::scale::{DENSE_EVENTS_ULPS, RELATION_BAND_REL, RESTART_ULPS, time_resolution};
 use saltus_solve::{
-    Accuracy, CrossingFunctions, Discontinuity, Guess, Located, SolveError, Start, StepError,
-    StepLimits, Tolerances, first_crossing,
+    Accuracy, Branch, CrossingFunctions, Discontinuity, Guess, Located, NewtonFailure, SolveError,
+    Start, StepError, StepLimits, Tolerances, first_crossing,
 };
 use std::sync::atomic::Ordering;
 
@@ -47,6 +47,9 @@ const LOCATED_BAND: f64 = 4.0;
 const ROUND_OFF_PART: f64 = 1e-3;
 /// A step that does not show the motion up to an event is taken again so many times in a row.
 const REPEATS_MAX: u32 = 16;
+
+/// Distance over which the end of a branch of solutions is told from the branch, in units of time resolution.
+const FOLD_ULPS: f64 = 64.0;
 
 /// Simulates a model. On failure the rows up to the last accepted step have been recorded.
 #[expect(clippy::result_large_err, reason = "made once per run")]
@@ -154,6 +157,9 @@ fn simulate_in<I: Instance>(
         completed: options.start_time,
         next_time_event: f64::INFINITY,
         last_event: f64::NEG_INFINITY,
+        last_fold: f64::NEG_INFINITY,
+        branch_ended: None,
+        fold_noted: false,
         warned: Vec::new(),
         evaluations_seen: 0,
         stiff_noted: false,
@@ -199,8 +205,17 @@ enum State {
 
 /// Why an event happens.
 enum Occasion {
-    Time { time: f64 },
-    State { located: Located },
+    Time {
+        time: f64,
+    },
+    State {
+        located: Located,
+    },
+    /// The solution of a block exists at the first time and not at the second.
+    Fold {
+        t_left: f64,
+        t: f64,
+    },
     Terminal,
 }
 
@@ -228,6 +243,10 @@ struct Run<'a, I: Instance> {
     completed: f64,
     next_time_event: f64,
     last_event: f64,
+    /// The last end of a branch of solutions, and the failure beyond it.
+    last_fold: f64,
+    branch_ended: Option<Box<NewtonFailure>>,
+    fold_noted: bool,
     last_row: Option<(f64, RowKind)>,
     warned: Vec<Site>,
     evaluations_seen: u64,
@@ -295,7 +314,7 @@ impl<I: Instance> Run<'_, I> {
         {
             return match self.beyond_guard(&error)? {
                 Some(located) => Ok(State::AtEvent(Occasion::State { located })),
-                None => Err(error),
+                None => self.fold(error).map(State::AtEvent),
             };
         }
         let end = self.work.integrator.time();
@@ -309,20 +328,22 @@ impl<I: Instance> Run<'_, I> {
             }
             self.keep_step();
             let clear_until = located.t_left;
-            if let Some(earlier) = self.write_grid(self.cursor, clear_until)? {
-                return Ok(State::AtEvent(Occasion::State { located: earlier }));
+            if let Some(earlier) = self.rows_until(clear_until)? {
+                return Ok(State::AtEvent(earlier));
             }
             return Ok(State::AtEvent(Occasion::State { located }));
         }
         self.keep_step();
-        if let Some(located) = self.write_grid(self.cursor, target)? {
-            return Ok(State::AtEvent(Occasion::State { located }));
+        if let Some(occasion) = self.rows_until(target)? {
+            return Ok(State::AtEvent(occasion));
         }
         self.cursor = target;
         if target >= self.next_time_event {
             return Ok(State::AtEvent(Occasion::Time { time: target }));
         }
-        self.complete_step(target)?;
+        if let Err(error) = self.complete_step(target) {
+            return self.fold(error).map(State::AtEvent);
+        }
         if target >= self.options.stop_time {
             return Ok(State::AtEvent(Occasion::Terminal));
         }
@@ -547,6 +568,61 @@ impl<I: Instance> Run<'_, I> {
             &self.work.truth,
             &inside,
         ))
+    }
+
+    /// Rows up to `to`, unless an event comes before.
+    fn rows_until(&mut self, to: f64) -> Result<Option<Occasion>, SimError> {
+        match self.write_grid(self.cursor, to) {
+            Ok(located) => Ok(located.map(|located| Occasion::State { located })),
+            Err(error) => self.fold(error).map(Some),
+        }
+    }
+
+    /// Where a block that was solved a moment ago has no solution nearby, its branch of solutions ends: a Schmitt trigger tips over. A regular
+    /// solution goes on over a few units of time resolution, so the failure there is the end of the branch and not one of the iteration.
+    fn fold(&mut self, error: SimError) -> Result<Occasion, SimError> {
+        let end = self.work.integrator.time();
+        let (mut t_left, mut t, failure) = match &error {
+            SimError::StepTooSmall {
+                cause: Some(cause), ..
+            } => match &**cause {
+                SolveError::Newton(failure) => {
+                    (end, end + FOLD_ULPS * time_resolution(end, 0.0), failure)
+                }
+                _ => return Err(error),
+            },
+            // The last accepted point is where the step began, or the last event in it.
+            SimError::Evaluation {
+                time,
+                phase: Phase::Output | Phase::Continuous,
+                error: SolveError::Newton(failure),
+            } => {
+                let from = self.work.integrator.time_old().max(self.last_event);
+                (from, *time, failure)
+            }
+            _ => return Err(error),
+        };
+        let failure = failure.clone();
+        let is_beyond = t > end;
+        while !is_beyond && t - t_left > FOLD_ULPS * time_resolution(t, 0.0) {
+            let middle = 0.5 * (t_left + t);
+            match self.left_limits(middle, Accuracy::Trial) {
+                Ok(()) => t_left = middle,
+                Err(SimError::Evaluation { error, .. }) if error.recoverable() => t = middle,
+                Err(other) => return Err(other),
+            }
+        }
+        if !self.options.events {
+            return Err(error);
+        }
+        let resolution = time_resolution(t, 0.0);
+        if t - self.last_fold <= DENSE_EVENTS_ULPS * resolution {
+            let failure = self.branch_ended.take().unwrap_or(failure);
+            return Err(SimError::NoOtherSolution { time: t, failure });
+        }
+        self.last_fold = t;
+        self.branch_ended = Some(failure);
+        Ok(Occasion::Fold { t_left, t })
     }
 
     /// Left limits of an event. Where the model cannot be evaluated at the event's time with the relations that held before, they are those of the last
@@ -906,10 +982,15 @@ impl<I: Instance> Run<'_, I> {
                 self.work.isolation.recycle(located);
                 times
             }
+            Occasion::Fold { t_left, t } => (t_left, t, EventKind::Fold),
             Occasion::Terminal => return self.terminal(),
         };
+        let is_fold = kind == EventKind::Fold;
         let is_beyond = t > self.work.integrator.time();
         self.past_points(t.min(self.work.integrator.time()))?;
+        if is_fold {
+            self.mode.driver.set_branch(Branch::Hold);
+        }
         self.event_limits(t_left, t)?;
         self.instance
             .completed_step(&mut self.values, StepPoint::End);
@@ -921,29 +1002,27 @@ impl<I: Instance> Run<'_, I> {
         let flips = (self.work.causes.iter()).map(|change| crossings[change.index].relation);
         self.mode.driver.expect_flips(flips);
         self.work.step.clear();
-        self.event_step(TimeFlags::Due)?;
-        // Where the motion goes on as before, a function that has just changed sides moves on as well.
-        let resolution = time_resolution(t, self.work.integrator.step_size());
-        let alone = t - self.last_event > DENSE_EVENTS_ULPS * resolution;
-        self.last_event = t;
-        let moved = alone
-            && self.motion_change().is_some()
-            && settle(
-                self.instance,
-                &mut self.mode,
-                &mut self.values,
-                self.tolerances,
-                &self.work.causes,
-                resolution,
-                &mut self.work.settling,
-                &mut self.work.step,
-            )?;
-        self.right_limits()?;
+        if is_fold {
+            self.mode.driver.set_branch(Branch::Leave);
+        }
+        let moved = match self.event_values(t) {
+            Ok(moved) => moved,
+            Err(error) => match self.branch_ended.take().filter(|_| is_fold) {
+                Some(failure) => return Err(SimError::NoOtherSolution { time: t, failure }),
+                None => return Err(error),
+            },
+        };
+        if is_fold {
+            self.mode.driver.set_branch(Branch::Follow);
+            if !std::mem::replace(&mut self.fold_noted, true) {
+                self.recorder.note(&NoteRecord::Fold { time: t });
+            }
+        }
         self.row(RowKind::AfterEvent);
         self.cursor = t;
 
         let change = match self.motion_change() {
-            _ if is_beyond => Some(Discontinuity::Dynamics),
+            _ if is_beyond || is_fold => Some(Discontinuity::Dynamics),
             None if moved => Some(Discontinuity::States),
             other => other,
         };
@@ -995,6 +1074,29 @@ impl<I: Instance> Run<'_, I> {
             })?;
         }
         Ok(State::Continuous)
+    }
+
+    /// Event step, settling and right limits at the present instant. True if the event was moved beyond it.
+    fn event_values(&mut self, t: f64) -> Result<bool, SimError> {
+        self.event_step(TimeFlags::Due)?;
+        // Where the motion goes on as before, a function that has just changed sides moves on as well.
+        let resolution = time_resolution(t, self.work.integrator.step_size());
+        let alone = t - self.last_event > DENSE_EVENTS_ULPS * resolution;
+        self.last_event = t;
+        let moved = alone
+            && self.motion_change().is_some()
+            && settle(
+                self.instance,
+                &mut self.mode,
+                &mut self.values,
+                self.tolerances,
+                &self.work.causes,
+                resolution,
+                &mut self.work.settling,
+                &mut self.work.step,
+            )?;
+        self.right_limits()?;
+        Ok(moved)
     }
 
     fn log_causes(&mut self) {
@@ -1236,8 +1338,13 @@ impl<I: Instance> Run<'_, I> {
             return;
         }
         let system = self.instance.system(&self.values);
+        let unknowns = match kind {
+            EventKind::Fold => self.mode.driver.unknowns(system),
+            _ => Vec::new(),
+        };
         let slots = (system.discrete_slots().iter()).chain(&self.work.step.reinitialised);
         let changed = slots
+            .chain(&unknowns)
             .map(|&slot| ChangedValue {
                 slot,
                 before: self.work.before[slot.index()],
@@ -1248,10 +1355,10 @@ impl<I: Instance> Run<'_, I> {
         self.recorder.event(&EventRecord {
             time,
             kind,
-            method: if kind == EventKind::State {
-                self.work.isolation.method().as_str()
-            } else {
-                "calendar"
+            method: match kind {
+                EventKind::State => self.work.isolation.method().as_str(),
+                EventKind::Fold => "bisection",
+                _ => "calendar",
             },
             causes: std::mem::take(&mut self.work.causes_logged),
             changed,

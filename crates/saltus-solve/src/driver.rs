@@ -35,6 +35,16 @@ const ALL_KINDS: [ScheduleKind; 5] = [
     ScheduleKind::Initial,
 ];
 
+/// How nonlinear blocks stand to the branch of solutions that they have followed to the accepted point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Branch {
+    Follow,
+    /// Their unknowns stay at the accepted point: the branch has ended there.
+    Hold,
+    /// Where it has ended another solution is taken.
+    Leave,
+}
+
 /// Where the iteration of a block starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Guess {
@@ -66,6 +76,7 @@ pub struct Driver {
     r: Vec<f64>,
     /// Relations that a located event says have flipped, until the next event schedule has run.
     flipping: Vec<Slot>,
+    branch: Branch,
     pub counters: Counters,
     /// Number of linear and nonlinear blocks in the continuous schedules, and the largest number of unknowns.
     pub n_linear: usize,
@@ -83,6 +94,7 @@ impl Driver {
             crossing_of: Vec::new(),
             r: Vec::new(),
             flipping: Vec::new(),
+            branch: Branch::Follow,
             counters: Counters::default(),
             n_linear: 0,
             n_nonlinear: 0,
@@ -142,6 +154,23 @@ impl Driver {
     pub fn expect_flips(&mut self, relations: impl IntoIterator<Item = Slot>) {
         self.flipping.clear();
         self.flipping.extend(relations);
+    }
+
+    /// What nonlinear blocks do from now on.
+    pub fn set_branch(&mut self, branch: Branch) {
+        self.branch = branch;
+    }
+
+    /// The unknowns of all blocks.
+    pub fn unknowns<S: System>(&self, system: &S) -> Vec<Slot> {
+        let ids = (0..self.blocks.len()).filter(|&i| self.blocks[i].is_some());
+        let mut slots: Vec<Slot> = ids
+            .flat_map(|i| &system.block(BlockId(i as u32)).unknowns)
+            .copied()
+            .collect();
+        slots.sort_unstable();
+        slots.dedup();
+        slots
     }
 
     #[inline]
@@ -246,6 +275,22 @@ impl Driver {
             accuracy,
             tolerances: self.tolerances,
         };
+        if self.branch == Branch::Hold && !info.linear {
+            return solve.hold();
+        }
+        if self.branch == Branch::Leave && !info.linear {
+            // By the measure of the steps, which found no solution here: round-off at the end of a branch may pass for one.
+            solve.accuracy = Accuracy::Trial;
+            solve.work.forget_factors();
+            let tried = solve.solve();
+            solve.accuracy = accuracy;
+            // What follows solves again from the other solution.
+            if let Err(SolveError::Newton(failure)) = tried
+                && !solve.elsewhere()
+            {
+                return Err(SolveError::Newton(failure));
+            }
+        }
         let mut solved = solve.solve();
         if guess == Guess::Current
             && solved.as_ref().is_err_and(SolveError::recoverable)

@@ -28,7 +28,7 @@ pub mod scale;
 pub use bdf::Bdf;
 pub use dop853::Dop853;
 pub use dopri5::Dopri5;
-pub use driver::{Accuracy, BlockNote, Counters, Driver, Guess};
+pub use driver::{Accuracy, BlockNote, Branch, Counters, Driver, Guess};
 pub use error::{
     LinearFailure, LinearReason, MixedFailure, NewtonFailure, NewtonReason, SolveError,
 };

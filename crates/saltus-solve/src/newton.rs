@@ -29,6 +29,13 @@ const REUSE_RATE_MAX: f64 = 0.1;
 const REUSE_ITERATIONS_MAX: u32 = 5;
 /// Shifts of a guess at which the equations cannot be evaluated, in units of the nominal values.
 const GUESS_SHIFTS: [f64; 4] = [1e-6, 1e-3, 1.0, -1e-3];
+/// A correction this far below the tolerance of a trial point ends the iteration. A larger one has to be below the tolerance with the Jacobian of the
+/// new iterate as well: at a kink the one before may be steep and see no distance.
+const SURE: f64 = 1e-6;
+/// Distances at which another solution is looked for, in units of (|u| + nominal): from 2^-10 to 2^20.
+const SEARCH_EXPONENTS: std::ops::RangeInclusive<i32> = -10..=20;
+/// A solution closer than this to the end of a branch is the end itself.
+const OTHER_REL: f64 = 1e-6;
 /// Refinements of a linear solve.
 const REFINEMENTS_MAX: u32 = 3;
 /// Above this size a singular block is an error: the dense orthogonal decomposition behind the minimum-norm solution takes n³ time.
@@ -343,6 +350,51 @@ impl<S: System> BlockSolve<'_, S> {
         self.solve_beside_guess().unwrap_or(Err(failure))
     }
 
+    /// Everything that the block determines, from the unknowns of the accepted point as they are.
+    pub(crate) fn hold(&mut self) -> Result<(), SolveError> {
+        self.work.u.copy_from_slice(&self.work.accepted);
+        self.residual_at_u()
+    }
+
+    /// A solution away from the accepted point, at which the branch of solutions that led there has ended (a fold). The Newton step from there
+    /// points over the end: the fast motion that the equations leave out goes this way. Tries guesses along it, nearest first, then the
+    /// other way; the values are then those of the solution. False if there is none.
+    pub(crate) fn elsewhere(&mut self) -> bool {
+        let n = self.work.u.len();
+        self.work.u.copy_from_slice(&self.work.accepted);
+        let evaluated = self.residual_at_u().is_ok()
+            && (self.jacobian(|nominal, u| EPS.sqrt() * u.abs().max(nominal))).is_ok();
+        if !evaluated {
+            return false;
+        }
+        self.factor();
+        self.newton_step();
+        let longest = self.relative_size(|w| &w.step);
+        if !(longest > 0.0 && longest.is_finite()) {
+            return false;
+        }
+        let direction: Vec<f64> = self.work.step.iter().map(|step| step / longest).collect();
+        for way in [1.0, -1.0] {
+            for exponent in SEARCH_EXPONENTS {
+                let far = way * 2f64.powi(exponent);
+                for i in 0..n {
+                    self.work.u[i] = self.work.accepted[i] + far * direction[i];
+                }
+                let solved = self.damped(false);
+                let w = &*self.work;
+                let away = (0..n).any(|i| {
+                    let distance = (w.u[i] - w.accepted[i]).abs();
+                    distance > OTHER_REL * (w.accepted[i].abs() + w.nominal[i])
+                });
+                if solved.is_ok() && away {
+                    self.set_unknowns_to_u();
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
     /// If the equations cannot be evaluated at the guess (they divide by an unknown whose guess is 0), tries guesses beside it.
     fn solve_beside_guess(&mut self) -> Option<Result<Solved, SolveError>> {
         self.work.u.copy_from_slice(&self.work.start);
@@ -399,6 +451,10 @@ impl<S: System> BlockSolve<'_, S> {
     }
 
     fn damped(&mut self, limited: bool) -> Result<Solved, SolveError> {
+        let sure = match self.accuracy {
+            Accuracy::Trial => SURE,
+            Accuracy::Tight => 1.0,
+        };
         self.residual_at_u()?;
         for iteration in 0..ITERATIONS_MAX {
             self.counters.newton_iterations += 1;
@@ -413,6 +469,13 @@ impl<S: System> BlockSolve<'_, S> {
             if iteration == 0 && self.accuracy == Accuracy::Tight && size <= 1.0 {
                 return self.accept_iterate(iteration);
             }
+            if iteration > 0 && self.accuracy == Accuracy::Trial && size <= 1.0 {
+                for (u, step) in self.work.u.iter_mut().zip(&self.work.step) {
+                    *u += step;
+                }
+                self.residual_at_u()?;
+                return self.accept_iterate(iteration);
+            }
             let guess_is_round_off = iteration == 0
                 && self.accuracy == Accuracy::Tight
                 && self.relative_size(|w| &w.step) <= STAGNATION_REL;
@@ -423,7 +486,7 @@ impl<S: System> BlockSolve<'_, S> {
                 self.residual_at_u()?;
                 return self.accept_iterate(iteration);
             }
-            let converged = lambda == 1.0 && size_next <= 1.0;
+            let converged = lambda == 1.0 && size_next <= sure;
             if converged || stagnates && self.relative_size(|w| &w.correction) <= STAGNATION_REL {
                 if converged && self.accuracy == Accuracy::Tight {
                     self.polish();

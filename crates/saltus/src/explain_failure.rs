@@ -88,6 +88,7 @@ pub(crate) fn failure_diagnostic(subject: Subject<'_>, error: &SimError) -> Diag
             format!("the next time event at {next} is not after the present time {time}"),
         )
         .help("an interval of `sample` or of a clock is zero or negative, or too small for this time"),
+        SimError::NoOtherSolution { time, failure } => no_other_solution(subject, *time, failure),
         SimError::WallClock { time, seconds } => {
             Diagnostic::placeless("wall-clock", format!("the wall-clock limit was reached at time {time}, {seconds:.1} s after the run began")).help("raise `--max-wall`, or stop earlier")
         }
@@ -190,7 +191,14 @@ fn solve_diagnostic(subject: Subject<'_>, error: &SolveError, doing: &str) -> Di
             };
             let message = format!("{what} has no solution {doing}: {spare}");
             let d = subject.at("singular-system", site, message);
-            listed(subject, d, &failure.unknowns, &failure.residuals, &failure.inner)
+            let d = listed(
+                subject,
+                d,
+                &failure.unknowns,
+                &failure.residuals,
+                &failure.inner,
+            );
+            largest_residual(subject, d, &failure.residuals)
                 .help("look for a coefficient that is zero here, for ideal switches in parallel or in series, and for missing connections")
         }
         SolveError::Mixed(failure) => {
@@ -276,6 +284,30 @@ fn worst(residuals: &[(Site, f64)]) -> Option<(Site, f64)> {
         .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
 }
 
+fn block_of(failure: &NewtonFailure) -> String {
+    let n = failure.unknowns.len();
+    let s = if n == 1 { "" } else { "s" };
+    format!("in block {} with {n} unknown{s}", failure.block.0)
+}
+
+fn no_other_solution(subject: Subject<'_>, time: f64, failure: &NewtonFailure) -> Diagnostic {
+    if let NewtonReason::Evaluation(_) = failure.reason {
+        return newton(subject, failure, &format!("just after time {time}"));
+    }
+    let d = subject.at(
+        "newton-failed",
+        worst(&failure.residuals).map(|(s, _)| s),
+        format!(
+            "the real solution that was followed ends at time {time:.9}, and no other was found, {}",
+            block_of(failure)
+        ),
+    );
+    let (unknowns, residuals) = (&failure.unknowns, &failure.residuals);
+    listed(subject, d, unknowns, residuals, &failure.inner).help(
+        "the equations have no solution beyond this time, or one so far away that it was not found",
+    )
+}
+
 fn newton(subject: Subject<'_>, failure: &NewtonFailure, doing: &str) -> Diagnostic {
     let worst = worst(&failure.residuals);
     let why = match &failure.reason {
@@ -291,15 +323,10 @@ fn newton(subject: Subject<'_>, failure: &NewtonFailure, doing: &str) -> Diagnos
             solve_diagnostic(subject, cause, doing).message
         ),
     };
-    let n = failure.unknowns.len();
     let d = subject.at(
         "newton-failed",
         worst.map(|(s, _)| s),
-        format!(
-            "Newton's method {why} {doing}, in block {} with {n} unknown{}",
-            failure.block.0,
-            if n == 1 { "" } else { "s" }
-        ),
+        format!("Newton's method {why} {doing}, {}", block_of(failure)),
     );
     let names: Vec<&str> = failure
         .unknowns
@@ -307,14 +334,14 @@ fn newton(subject: Subject<'_>, failure: &NewtonFailure, doing: &str) -> Diagnos
         .take(LISTED_MAX)
         .map(|(s, _)| subject.slot_name(*s))
         .collect();
-    listed(
+    let d = listed(
         subject,
         d,
         &failure.unknowns,
         &failure.residuals,
         &failure.inner,
-    )
-    .help(format!(
+    );
+    largest_residual(subject, d, &failure.residuals).help(format!(
         "try start values near the solution for {}; the equations may also have no real solution here",
         names.join(", ")
     ))
@@ -351,14 +378,17 @@ fn listed(
     } else {
         String::new()
     };
-    d = d.note(format!("last values: {}{more}", values.join(", ")));
-    if let Some((site, r)) = worst(residuals) {
-        d = d.note(format!(
+    d.note(format!("last values: {}{more}", values.join(", ")))
+}
+
+fn largest_residual(subject: Subject<'_>, d: Diagnostic, residuals: &[(Site, f64)]) -> Diagnostic {
+    match worst(residuals) {
+        Some((site, r)) => d.note(format!(
             "largest residual {r:.3e} in `{}`",
             subject.site_text(site)
-        ));
+        )),
+        None => d,
     }
-    d
 }
 
 fn step_too_small(

@@ -666,6 +666,7 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
                 saltus_sim::EventKind::Terminal => saltus_results::EventKind::Terminal,
                 saltus_sim::EventKind::Touch => saltus_results::EventKind::Touch,
                 saltus_sim::EventKind::Selection => saltus_results::EventKind::Step,
+                saltus_sim::EventKind::Fold => saltus_results::EventKind::Fold,
             },
             method: event.method.to_owned(),
             cause,
@@ -716,6 +717,9 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
             NoteRecord::NoHomotopy => {
                 "the simplified equations of `homotopy` do not lead to the actual ones, which were solved directly".to_owned()
             }
+            NoteRecord::Fold { time } => format!(
+                "at time {time} the solution of a system of equations came to its end and another one was taken; the event log (`--events`) says what jumped, also at later events of this kind"
+            ),
             NoteRecord::Creeping(record) => {
                 self.creeping.push(*record);
                 return;

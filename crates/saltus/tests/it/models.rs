@@ -52,6 +52,7 @@ models! {
     capacitors_connected: "capacitors-connected",
     clutch_locks: "clutch-locks",
     cradle: "cradle",
+    cubic_hysteresis: "cubic-hysteresis",
     delay_equation: "delay-equation",
     delay_of_state: "delay-of-state",
     delay_ramp: "delay-ramp",
@@ -84,6 +85,7 @@ models! {
     mass_with_stop: "mass-with-stop",
     masses_stick: "masses-stick",
     masses_stick_velocity: "masses-stick-velocity",
+    multivibrator: "multivibrator",
     nonlinear_loop: "nonlinear-loop",
     pendulum_angle: "pendulum-angle",
     pendulum_cartesian: "pendulum-cartesian",
@@ -287,7 +289,7 @@ fn compare(expect: &Expect, run: &Run, problem: &mut String) {
     let happened = || {
         run.events()
             .iter()
-            .filter(|e| matches!(e.kind, EventKind::Time | EventKind::State))
+            .filter(|e| matches!(e.kind, EventKind::Time | EventKind::State | EventKind::Fold))
     };
     let times: Vec<f64> = happened().map(|e| e.time).collect();
     if let Some(expected) = &expect.event_times {
