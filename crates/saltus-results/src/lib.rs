@@ -30,7 +30,7 @@ pub use glob::Glob;
 pub use mat4::{MatWriter, read_mat, write_mat};
 pub use recorder::{Recorder, Selection, Streamer};
 pub use signals::parse_comparison_signals;
-pub use stats::{Blocks, EventCounts, Functions, MethodSteps, Seconds, Statistics};
+pub use stats::{Blocks, EventCounts, Functions, MethodSteps, Seconds, Statistics, Unresolved};
 pub use stream::RowSink;
 pub use table::{
     ReadError, ResultTable, SeriesId, Side, Signal, Source, TableError, Variable, read_result,

@@ -28,6 +28,9 @@ pub struct Statistics {
     pub events: EventCounts,
     pub sliding_segments: u64,
     pub zeno_points: u64,
+    /// Variables that vary, but by less than ten times the accuracy asked for.
+    #[serde(default)]
+    pub unresolved: Vec<Unresolved>,
     /// NaN (`null`) where the system does not tell.
     #[serde(deserialize_with = "crate::event::null_as_nan")]
     pub peak_rss_mb: f64,
@@ -74,6 +77,18 @@ pub struct EventCounts {
     pub state: u64,
     pub step: u64,
     pub iterations: u64,
+}
+
+/// A variable whose curve is not resolved by the tolerance of the run.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Unresolved {
+    pub variable: String,
+    /// Largest less smallest value.
+    pub range: f64,
+    /// The middle between them.
+    pub around: f64,
+    /// The accuracy asked for, in its unit.
+    pub accuracy: f64,
 }
 
 impl Statistics {

@@ -45,6 +45,9 @@ pub const RELATION_BAND_REL: f64 = 1e-9;
 /// it is not.
 pub const REST_BAND_REL: f64 = 1e-12;
 
+/// A range below this fraction of a quantity's size is its round-off: the quantity is constant.
+pub const CONSTANT_REL: f64 = 1e-12;
+
 /// Steps below this many units of time resolution are not taken.
 pub const STEP_ULPS: f64 = 16.0;
 

@@ -30,6 +30,7 @@ pub mod regression;
 mod run;
 mod start_from;
 mod structure_view;
+mod variation;
 mod workspace;
 
 pub use error::{Diagnostics, Error};

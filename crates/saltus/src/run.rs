@@ -3,6 +3,7 @@
 use crate::error::{Diagnostics, Error};
 use crate::output::{Output, ProgressObserver};
 use crate::start_from::{GoOn, go_on, names};
+use crate::variation::{Variation, unresolved_message};
 use crate::workspace::{Compiled, StageTimes};
 use rustc_hash::FxHashSet;
 use saltus_codegen::CompiledModel;
@@ -339,6 +340,7 @@ impl<'m, M: Model> Experiment<'m, M> {
             steps: self.record_steps.then(Vec::new),
             creeping: Vec::new(),
             initialised: false,
+            variation: Variation::new(self.options.tolerance, info.slots.len()),
             sources: &sources,
         };
         let result =
@@ -347,14 +349,18 @@ impl<'m, M: Model> Experiment<'m, M> {
             Ok(summary) => (summary, None),
             Err(failure) => (failure.summary, Some(failure.error)),
         };
-        let (run, not_written) = self.finish(collector, summary);
+        let (mut run, not_written) = self.finish(collector, summary);
         // Modes may have added slots and places.
         let subject = Subject {
             info: instance.info(),
             sources: &sources,
         };
         let diagnostic = match (not_written, error) {
-            (None, None) => return Ok(run),
+            (None, None) => {
+                let message = unresolved_message(&run.statistics.unresolved);
+                run.warnings.list.extend(message);
+                return Ok(run);
+            }
             (Some(why), _) => not_written_diagnostic(&why, run.time_reached),
             (None, Some(error)) => crate::explain_failure::failure_diagnostic(subject, &error),
         };
@@ -402,9 +408,11 @@ impl<'m, M: Model> Experiment<'m, M> {
             initialised,
             steps,
             creeping,
+            variation,
             ..
         } = collector;
-        let statistics = self.statistics(&summary.statistics);
+        let mut statistics = self.statistics(&summary.statistics);
+        statistics.unresolved = variation.unresolved(self.model.info());
         messages.extend(creeping_message(&creeping, &statistics));
         let run = Run {
             table: recorder.map_or_else(ResultTable::default, Recorder::finish),
@@ -476,6 +484,7 @@ impl<'m, M: Model> Experiment<'m, M> {
             },
             sliding_segments: run.sliding_segments,
             zeno_points: run.zeno_points,
+            unresolved: Vec::new(),
             peak_rss_mb: peak_rss_mb(),
         }
     }
@@ -574,6 +583,7 @@ struct Collector<'a, 'm> {
     steps: Option<Vec<StepRecord>>,
     creeping: Vec<CreepRecord>,
     initialised: bool,
+    variation: Variation,
     sources: &'a SourceMap,
 }
 
@@ -608,6 +618,7 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
         if let Some(recorder) = &mut self.recorder {
             recorder.record(&values.v);
         }
+        self.variation.row(&values.v);
         self.output.row(&values.v, kind == RowKind::AfterEvent);
     }
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use saltus_plot::{PlotOptions, plot_lines};
 use saltus_results::{
-    Comparison, ResultTable, SignalComparison, SignalVerdict, Statistics, TubeOptions, Verdict,
-    compare, parse_comparison_signals, read_result,
+    Comparison, ResultTable, SignalComparison, SignalVerdict, Statistics, TubeOptions, Unresolved,
+    Verdict, compare, parse_comparison_signals, read_result,
 };
 
 use super::cases::{Case, Target};
@@ -154,7 +154,8 @@ pub(super) fn run_case(case: &Case, setup: &Setup<'_>, folder: &Path) -> Option<
     if comparison.verdict == Verdict::Match {
         report.reached = Some(Reached::Match);
     }
-    report.comparison = Some(match_report(&comparison));
+    let unresolved = (report.statistics.as_ref()).map_or(&[][..], |s| &s.unresolved);
+    report.comparison = Some(match_report(&comparison, unresolved));
     let pictures = if setup.pictures {
         draw(&comparison, &result, &expected.table)
     } else {
@@ -340,7 +341,15 @@ fn read_table(path: &Path) -> Result<ResultTable, String> {
     read_result(&path.to_string_lossy(), &bytes).map_err(|e| format!("{}: {e}", path.display()))
 }
 
-fn match_report(comparison: &Comparison) -> MatchReport {
+fn match_report(comparison: &Comparison, unresolved: &[Unresolved]) -> MatchReport {
+    // References write `a[1, 2]`, statistics `a[1,2]`.
+    let is_named = |name: &str| {
+        let name = name.replace(", ", ",");
+        unresolved.iter().any(|u| u.variable == name)
+    };
+    let warned = (comparison.signals.iter())
+        .filter(|s| s.verdict == SignalVerdict::FarOff)
+        .all(|s| is_named(&s.name));
     let missing = |verdict| {
         matches!(
             verdict,
@@ -364,6 +373,7 @@ fn match_report(comparison: &Comparison) -> MatchReport {
             .map(|s| s.share_outside_strict)
             .fold(0.0, f64::max),
         first_outside: worst.and_then(|s| s.first_outside),
+        warned,
     }
 }
 

@@ -98,6 +98,9 @@ pub struct MatchReport {
     /// Largest share outside a tube without time band.
     pub share_outside_strict: f64,
     pub first_outside: Option<f64>,
+    /// The run itself said of every signal that is far off that its variation is not resolved.
+    #[serde(default)]
+    pub warned: bool,
 }
 
 impl ModelReport {
@@ -187,6 +190,11 @@ impl ModelReport {
             .is_some_and(|c| c.verdict == Verdict::FarOff)
     }
 
+    /// Far off, and the run said that it may be.
+    fn is_far_off_warned(&self) -> bool {
+        self.is_far_off() && self.comparison.as_ref().is_some_and(|c| c.warned)
+    }
+
     fn reached_word(&self) -> &'static str {
         self.reached.map_or("-", Reached::word)
     }
@@ -213,7 +221,9 @@ impl ModelReport {
             if c.missing > 0 {
                 let _ = write!(line, ", {} signals missing", c.missing);
             }
-            if self.is_far_off() {
+            if self.is_far_off_warned() {
+                line.push_str("  far off, warned");
+            } else if self.is_far_off() {
                 line.push_str("  FAR OFF");
             }
         }
@@ -239,9 +249,15 @@ impl Report {
             .count()
     }
 
-    /// Models that ran to the end with a result that is wrong for more than a tenth of the time.
+    /// Models that ran to the end with a result that is wrong for more than a tenth of the time, and did not say so.
     pub fn n_far_off(&self) -> usize {
-        self.models.iter().filter(|m| m.is_far_off()).count()
+        let is_silent = |m: &&ModelReport| m.is_far_off() && !m.is_far_off_warned();
+        self.models.iter().filter(is_silent).count()
+    }
+
+    /// Those that said so.
+    pub fn n_warned(&self) -> usize {
+        (self.models.iter().filter(|m| m.is_far_off_warned())).count()
     }
 
     /// A line per model, the errors by code, and the totals.
@@ -280,8 +296,12 @@ impl Report {
             out.push('\n');
         }
         let far_off = self.n_far_off();
+        let warned = self.n_warned();
         let seconds: f64 = self.models.iter().map(|m| m.seconds).sum();
-        let _ = write!(out, "far off    {far_off:5}\n{seconds:.0} s in all");
+        let _ = write!(
+            out,
+            "far off    {far_off:5}\n… warned   {warned:5}\n{seconds:.0} s in all",
+        );
         out
     }
 
