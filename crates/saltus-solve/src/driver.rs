@@ -3,8 +3,8 @@
 //! Comes in: a system, a schedule kind, the value array at a point (time, states, discrete values). Goes out: the variables the
 //! schedule computes, in the value array. Explicit sections run; linear and nonlinear blocks go to [`crate::newton`]; mixed blocks are
 //! solved by flip-and-detect: keep the discrete values, solve the Reals, recompute the discrete values, repeat; when a set
-//! of values comes back, change only the first violated one per pass (Murty's least-index rule, which ends for P-matrix
-//! complementarity problems), then search systematically with a bound.
+//! of values comes back, as a linear complementarity problem where the block has this form ([`crate::complementarity`]), else with a change of only
+//! the first violated value per pass (Murty's least-index rule), then by a systematic search with a bound.
 //!
 //! When a set comes back because relations are zero but for round-off in each of the sets (a diode at the knee of its
 //! characteristic), such a set is taken: after a located event the one in which the located relation has flipped, else the one the search
@@ -368,13 +368,13 @@ impl Driver {
 }
 
 /// One mixed block being solved.
-struct MixedSolve<'a, S> {
-    solve: BlockSolve<'a, S>,
+pub(crate) struct MixedSolve<'a, S> {
+    pub(crate) solve: BlockSolve<'a, S>,
     /// By slot; see [`Driver`].
-    crossing_of: &'a [Option<u32>],
+    pub(crate) crossing_of: &'a [Option<u32>],
     /// Whether a located event says that it has flipped.
-    flipping: Vec<bool>,
-    r: &'a mut Vec<f64>,
+    pub(crate) flipping: Vec<bool>,
+    pub(crate) r: &'a mut Vec<f64>,
     /// For each visited set: violated only by round-off.
     near: Vec<bool>,
     /// Sets of discrete values for which the Reals were solved.
@@ -386,7 +386,7 @@ struct MixedSolve<'a, S> {
 enum Pass {
     Consistent(Solved),
     /// The recomputed discrete values (in `discrete_next`) differ.
-    Changed,
+    Changed(Solved),
     /// The Reals cannot be solved for this set.
     Unsolvable,
 }
@@ -401,9 +401,19 @@ impl<S: System> MixedSolve<'_, S> {
             .map(|slot| self.solve.values.get(*slot))
             .collect();
         if let Some(solved) = self.iterate(&start, PASSES_MAX)? {
-            return Ok(solved);
+            let Solved::MinimumNorm { rank } = solved else {
+                return Ok(solved);
+            };
+            if let Some(solved) = self.instead_of_undetermined(&start, rank)? {
+                return Ok(solved);
+            }
         }
         if let Some(solved) = self.take_near(&start)? {
+            return Ok(solved);
+        }
+        if let Some(set) = self.by_complementarity(&start)
+            && let Some(solved) = self.iterate(&set, SEARCH_PASSES_MAX)?
+        {
             return Ok(solved);
         }
         if let Some(solved) = self.least_index(&start)? {
@@ -463,7 +473,7 @@ impl<S: System> MixedSolve<'_, S> {
             solve.watch_growth()?;
             Pass::Consistent(solved)
         } else {
-            Pass::Changed
+            Pass::Changed(solved)
         })
     }
 
@@ -477,7 +487,7 @@ impl<S: System> MixedSolve<'_, S> {
             match self.pass()? {
                 Pass::Consistent(solved) => return Ok(Some(solved)),
                 Pass::Unsolvable => return Ok(None),
-                Pass::Changed => {}
+                Pass::Changed(_) => {}
             }
             let near = self.is_near();
             self.near.push(near);
@@ -539,17 +549,22 @@ impl<S: System> MixedSolve<'_, S> {
             return Ok(None);
         };
         let set = set.to_vec();
-        self.solve.work.discrete.copy_from_slice(&set);
+        self.take_if_near(&set)
+    }
+
+    /// Solves for a set and takes it if it is consistent, or if only round-off violates it.
+    pub(crate) fn take_if_near(&mut self, set: &[f64]) -> Result<Option<Solved>, SolveError> {
+        self.solve.work.discrete.copy_from_slice(set);
         match self.pass()? {
             Pass::Consistent(solved) => Ok(Some(solved)),
-            Pass::Unsolvable => Ok(None),
-            Pass::Changed => {
+            Pass::Changed(solved) if self.is_near() => {
                 let solve = &mut self.solve;
-                for (slot, value) in solve.info.discrete.iter().zip(&set) {
+                for (slot, value) in solve.info.discrete.iter().zip(set) {
                     solve.values.v[slot.index()] = *value;
                 }
-                Ok(Some(Solved::Regular))
+                Ok(Some(solved))
             }
+            Pass::Changed(_) | Pass::Unsolvable => Ok(None),
         }
     }
 
@@ -560,8 +575,8 @@ impl<S: System> MixedSolve<'_, S> {
             match self.pass()? {
                 Pass::Consistent(solved) => return Ok(Some(solved)),
                 Pass::Unsolvable => return Ok(None),
-                Pass::Changed if change == SINGLE_CHANGES_MAX => return Ok(None),
-                Pass::Changed => {}
+                Pass::Changed(_) if change == SINGLE_CHANGES_MAX => return Ok(None),
+                Pass::Changed(_) => {}
             }
             let work = &mut *self.solve.work;
             if let Some(first) =

@@ -6,6 +6,7 @@
 
 mod auto;
 pub mod bdf;
+mod complementarity;
 pub mod control;
 pub mod dop853;
 pub mod dopri5;
@@ -16,6 +17,7 @@ mod explicit;
 mod implicit;
 pub mod integrator;
 mod jacobian;
+pub mod lemke;
 pub mod linear;
 pub mod newton;
 pub mod one_step;

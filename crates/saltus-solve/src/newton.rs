@@ -165,6 +165,22 @@ impl BlockWork {
         min_norm(&dense, n, n, b, &self.nominal)
     }
 
+    /// The part of a unit vector, one nominal value long, in the kernel of the Jacobian.
+    pub(crate) fn kernel_part(&self, unit: usize) -> Option<Vec<f64>> {
+        let mut image = vec![0.0; self.u.len()];
+        for (row, place) in (self.pattern.rows(unit).iter()).zip(self.pattern.column(unit)) {
+            image[*row as usize] = self.jacobian[place] * self.nominal[unit];
+        }
+        let mut part: Vec<f64> = self.min_norm(&image)?.x.iter().map(|x| -x).collect();
+        part[unit] += self.nominal[unit];
+        Some(part)
+    }
+
+    /// The unknowns as the block was solved last.
+    pub(crate) fn solution(&self) -> &[f64] {
+        &self.u
+    }
+
     pub(crate) fn nominals(&self) -> &[f64] {
         &self.nominal
     }

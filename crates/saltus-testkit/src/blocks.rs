@@ -182,6 +182,126 @@ pub fn complementarity(matrix: &[&[f64]], q: &[f64]) -> impl Model {
     )
 }
 
+/// A network of resistors, ideal diodes and sources on nodes 0 (ground) to n: the unknowns are the potentials, the currents of a
+/// node sum to its source. A diode from a to b with u = v_a - v_b conducts i = u/R_on where u ≥ 0 and leaks i = G_off u elsewhere.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Currents of sources into the nodes 1 to n.
+    pub sources: Vec<f64>,
+    /// From, to, conductance.
+    pub resistors: Vec<(usize, usize, f64)>,
+    /// From, to, conductance when on, when off.
+    pub diodes: Vec<(usize, usize, f64, f64)>,
+}
+
+impl Network {
+    /// Conductance matrix (by columns) for a set of diodes that are off.
+    pub fn conductances(&self, off: impl Fn(usize) -> bool) -> Vec<f64> {
+        let n = self.sources.len();
+        let mut matrix = vec![0.0; n * n];
+        let diodes = self.diodes.iter().enumerate();
+        let diodes = diodes.map(|(k, d)| (d.0, d.1, if off(k) { d.3 } else { d.2 }));
+        for (a, b, g) in self.resistors.iter().copied().chain(diodes) {
+            for (i, j, g) in [(a, a, g), (b, b, g), (a, b, -g), (b, a, -g)] {
+                if i > 0 && j > 0 {
+                    matrix[(j - 1) * n + i - 1] += g;
+                }
+            }
+        }
+        matrix
+    }
+
+    /// Voltage of a diode.
+    pub fn voltage(&self, diode: usize, v: &[f64]) -> f64 {
+        let potential = |node: usize| if node == 0 { 0.0 } else { v[node - 1] };
+        potential(self.diodes[diode].0) - potential(self.diodes[diode].1)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct NetworkCode {
+    network: Network,
+    v: Vec<Slot>,
+    off: Vec<Slot>,
+}
+
+impl NetworkCode {
+    fn matrix(&self, values: &Values) -> Vec<f64> {
+        (self.network).conductances(|k| values.get(self.off[k]) != 0.0)
+    }
+
+    fn voltages(&self, values: &Values) -> Vec<f64> {
+        let v: Vec<f64> = self.v.iter().map(|slot| values.get(*slot)).collect();
+        (0..self.off.len())
+            .map(|k| self.network.voltage(k, &v))
+            .collect()
+    }
+}
+
+impl Code for NetworkCode {
+    fn run(&self, _code: CodeId, _values: &mut Values) -> Status {
+        Ok(())
+    }
+
+    fn residual(&self, _block: BlockId, values: &mut Values, residual: &mut [f64]) -> Status {
+        let matrix = self.matrix(values);
+        let n = self.v.len();
+        for (i, residual) in residual.iter_mut().enumerate() {
+            let currents = (0..n).map(|j| matrix[j * n + i] * values.get(self.v[j]));
+            *residual = currents.sum::<f64>() - self.network.sources[i];
+        }
+        Ok(())
+    }
+
+    fn update_discrete(&self, _block: BlockId, values: &mut Values) -> Status {
+        for (u, off) in self.voltages(values).iter().zip(&self.off) {
+            values.set(*off, f64::from(u8::from(*u < 0.0)));
+        }
+        Ok(())
+    }
+
+    fn crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {
+        out.copy_from_slice(&self.voltages(values));
+        Ok(())
+    }
+}
+
+/// Model whose event and initial system is the network; the slots of the potentials come first.
+pub fn network(network: Network) -> impl Model {
+    let mut layout = Layout::new("Network");
+    let n = network.sources.len();
+    let v: Vec<Slot> = (0..n)
+        .map(|k| layout.slot(&format!("v[{}]", k + 1), SlotRole::Algebraic, 0.0))
+        .collect();
+    let off: Vec<Slot> = (0..network.diodes.len())
+        .map(|k| {
+            layout.relation(
+                &format!("u[{}] < 0", k + 1),
+                false,
+                false,
+                CrossingClass::General,
+            )
+        })
+        .collect();
+    let sites = (0..n)
+        .map(|k| layout.site(&format!("currents of node {}", k + 1)))
+        .collect();
+    layout.block(BlockInfo {
+        unknowns: v.clone(),
+        determines: v.clone(),
+        discrete: off.clone(),
+        linear: true,
+        constant: false,
+        residual_sites: sites,
+        inner_sites: Vec::new(),
+        pattern: None,
+    });
+    for kind in [ScheduleKind::Event, ScheduleKind::Initial] {
+        layout.schedule(kind, &[Section::Mixed(BlockId(0))]);
+    }
+    HandModel::new(layout, NetworkCode { network, v, off })
+}
+
 /// x' = y with the nonlinear block y³ + y = z, z + y = x + 2 (two unknowns, no exact Jacobian): y solves y³ + 2y = x + 2.
 #[derive(Clone, Debug)]
 struct CubicCode {

@@ -3,6 +3,7 @@
 mod allocations;
 mod blocks;
 mod integrators;
+mod lemke;
 mod linear;
 mod roots;
 mod stiff;

@@ -127,6 +127,7 @@ models! {
     three_masses_sequence: "three-masses-sequence",
     time_events: "time-events",
     turned_if: "turned-if",
+    twelve_pulse_ideal: "twelve-pulse-ideal",
     two_balls: "two-balls",
     zero_gain: "zero-gain",
     zero_resistance: "zero-resistance",
