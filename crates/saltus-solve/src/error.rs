@@ -61,6 +61,8 @@ pub struct NewtonFailure {
     pub iterations: u32,
     /// Last iterate.
     pub unknowns: Vec<(Slot, f64)>,
+    /// Where the iteration began.
+    pub guesses: Vec<f64>,
     /// Residuals at the last iterate with the place of their equation.
     pub residuals: Vec<(Site, f64)>,
     /// Places of the other equations of the block.

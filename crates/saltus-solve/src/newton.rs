@@ -357,6 +357,12 @@ impl<S: System> BlockSolve<'_, S> {
             if let Ok(solved) = self.damped(true) {
                 return Ok(solved);
             }
+            // Of the solutions of an initial system those inside the limits are meant.
+            if self.schedule == ScheduleKind::Initial
+                && let Some(solved) = self.inside_limits()
+            {
+                return Ok(solved);
+            }
         }
         self.work.u.copy_from_slice(&self.work.start);
         let failure = match self.damped(false) {
@@ -376,39 +382,61 @@ impl<S: System> BlockSolve<'_, S> {
     /// points over the end: the fast motion that the equations leave out goes this way. Tries guesses along it, nearest first, then the
     /// other way; the values are then those of the solution. False if there is none.
     pub(crate) fn elsewhere(&mut self) -> bool {
-        let n = self.work.u.len();
-        self.work.u.copy_from_slice(&self.work.accepted);
-        let evaluated = self.residual_at_u().is_ok()
-            && (self.jacobian(|nominal, u| EPS.sqrt() * u.abs().max(nominal))).is_ok();
-        if !evaluated {
-            return false;
+        let end = self.work.accepted.clone();
+        let away = |w: &BlockWork| {
+            (w.u.iter().zip(&w.accepted).zip(&w.nominal))
+                .any(|((u, end), nominal)| (u - end).abs() > OTHER_REL * (end.abs() + nominal))
+        };
+        let found = self.along_newton_step(&end, [1.0, -1.0], false, away);
+        if found.is_some() {
+            self.set_unknowns_to_u();
         }
+        found.is_some()
+    }
+
+    /// A solution inside `min` and `max`, from guesses along the Newton step at the first one: away from where it leads out, then beyond.
+    fn inside_limits(&mut self) -> Option<Solved> {
+        let start = self.work.start.clone();
+        self.along_newton_step(&start, [-1.0, 1.0], true, |_| true)
+    }
+
+    /// Solves from guesses along the Newton step at a point, nearest first, until a solution is accepted.
+    fn along_newton_step(
+        &mut self,
+        from: &[f64],
+        ways: [f64; 2],
+        limited: bool,
+        accepts: impl Fn(&BlockWork) -> bool,
+    ) -> Option<Solved> {
+        let n = from.len();
+        self.work.u.copy_from_slice(from);
+        self.residual_at_u().ok()?;
+        (self.jacobian(|nominal, u| EPS.sqrt() * u.abs().max(nominal))).ok()?;
         self.factor();
         self.newton_step();
         let longest = self.relative_size(|w| &w.step);
         if !(longest > 0.0 && longest.is_finite()) {
-            return false;
+            return None;
         }
         let direction: Vec<f64> = self.work.step.iter().map(|step| step / longest).collect();
-        for way in [1.0, -1.0] {
+        for way in ways {
             for exponent in SEARCH_EXPONENTS {
                 let far = way * 2f64.powi(exponent);
+                let w = &mut *self.work;
                 for i in 0..n {
-                    self.work.u[i] = self.work.accepted[i] + far * direction[i];
+                    w.u[i] = from[i] + far * direction[i];
+                    if limited {
+                        w.u[i] = w.u[i].max(w.min[i]).min(w.max[i]);
+                    }
                 }
-                let solved = self.damped(false);
-                let w = &*self.work;
-                let away = (0..n).any(|i| {
-                    let distance = (w.u[i] - w.accepted[i]).abs();
-                    distance > OTHER_REL * (w.accepted[i].abs() + w.nominal[i])
-                });
-                if solved.is_ok() && away {
-                    self.set_unknowns_to_u();
-                    return true;
+                if let Ok(solved) = self.damped(limited)
+                    && accepts(self.work)
+                {
+                    return Some(solved);
                 }
             }
         }
-        false
+        None
     }
 
     /// If the equations cannot be evaluated at the guess (they divide by an unknown whose guess is 0), tries guesses beside it.
@@ -591,6 +619,7 @@ impl<S: System> BlockSolve<'_, S> {
             reason,
             iterations,
             unknowns: self.unknowns_now(),
+            guesses: self.work.start.clone(),
             residuals: self.residuals_now(),
             inner: self.info.inner_sites.clone(),
         }))

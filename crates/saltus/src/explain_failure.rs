@@ -341,6 +341,11 @@ fn newton(subject: Subject<'_>, failure: &NewtonFailure, doing: &str) -> Diagnos
         &failure.residuals,
         &failure.inner,
     );
+    let guesses: Vec<String> = (failure.unknowns.iter().zip(&failure.guesses))
+        .take(LISTED_MAX)
+        .map(|((s, _), x)| format!("{} = {x:.6}", subject.slot_name(*s)))
+        .collect();
+    let d = d.note(format!("the iteration began at: {}", guesses.join(", ")));
     largest_residual(subject, d, &failure.residuals).help(format!(
         "try start values near the solution for {}; the equations may also have no real solution here",
         names.join(", ")
