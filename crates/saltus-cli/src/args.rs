@@ -78,6 +78,9 @@ pub(crate) struct SimulateArgs {
     /// How events are located in their brackets
     #[arg(long, value_name = "NAME")]
     pub(crate) event_method: Option<String>,
+    /// Where infinitely many events come to a limit: continue (at rest) or stop
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) zeno: Option<String>,
     /// Value of a parameter or start value (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) settings: Vec<Setting>,

@@ -228,6 +228,9 @@ fn with_options<'m>(
     if let Some(name) = &args.event_method {
         experiment = experiment.event_method(name).map_err(failure)?;
     }
+    if let Some(name) = &args.zeno {
+        experiment = experiment.zeno(name).map_err(failure)?;
+    }
     Ok(experiment)
 }
 

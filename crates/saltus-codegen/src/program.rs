@@ -948,6 +948,7 @@ impl<'a> Builder<'a> {
                     saltus_structure::CrossingClass::Affine => CrossingClass::Affine,
                     saltus_structure::CrossingClass::General => CrossingClass::General,
                 },
+                slides: c.slides,
                 site,
                 text: c.text.clone(),
             });

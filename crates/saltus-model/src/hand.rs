@@ -205,10 +205,18 @@ impl Layout {
             rising,
             closed,
             class,
+            slides: false,
             site,
             text: text.to_owned(),
         });
         relation
+    }
+
+    /// Nothing but the continuous equations reads this relation: the motion may slide along its surface.
+    pub fn slides(&mut self, relation: Slot) {
+        for crossing in &mut self.crossings {
+            crossing.slides |= crossing.relation == relation;
+        }
     }
 
     /// So many more entries of the value array after the last slot, for the code's own use within one call.

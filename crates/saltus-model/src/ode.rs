@@ -91,6 +91,7 @@ pub struct Crossing {
     class: CrossingClass,
     feeds: bool,
     guards: bool,
+    slides: bool,
 }
 
 impl Crossing {
@@ -103,6 +104,7 @@ impl Crossing {
             class: CrossingClass::General,
             feeds: true,
             guards: false,
+            slides: false,
         }
     }
 
@@ -140,6 +142,24 @@ impl Crossing {
     /// there. Steps come near from inside only. Derivatives that are not finite beyond need no mark.
     pub fn guard(mut self) -> Crossing {
         self.guards = true;
+        self
+    }
+
+    /// Nothing but the derivatives depends on it, no jump and no discrete variable: where the motions on both sides lead to its surface, the run
+    /// goes on along it (Filippov), instead of switching without end.
+    ///
+    /// ```
+    /// use saltus_model::ode::{Crossing, OdeProblem};
+    /// // x' = -sign(x) + 0.5 sin(t)
+    /// let relay = OdeProblem::new("relay", &[("x", 1.0)], |at, dx| {
+    ///     dx[0] = 1.0 - 2.0 * at.holds[0] + 0.5 * at.t.sin();
+    /// })
+    /// .crossings(&[Crossing::above("x > 0").affine().slides()], |at, r| r[0] = at.x[0])
+    /// .build();
+    /// # let _ = relay;
+    /// ```
+    pub fn slides(mut self) -> Crossing {
+        self.slides = true;
         self
     }
 
@@ -448,6 +468,9 @@ where
             );
             if !crossing.feeds {
                 layout.does_not_feed(slot);
+            }
+            if crossing.slides {
+                layout.slides(slot);
             }
         }
         let flag = layout.slot("tick", SlotRole::Auxiliary, 0.0);

@@ -288,6 +288,9 @@ pub struct CrossingInfo {
     /// True if the relation holds at r = 0 (`>=`, `<=`).
     pub closed: bool,
     pub class: CrossingClass,
+    /// Continuous equations read the relation, and nothing else does: no `when`, no `pre`, no discrete variable, no block that determines it. Its events
+    /// change the motion only, so where the motions on both sides lead to its surface the run may go on along it.
+    pub slides: bool,
     /// Magnitude of the operands: values far below it are round-off.
     pub nominal: f64,
     pub site: Site,
@@ -407,4 +410,96 @@ pub trait System {
 
     /// Slots that count as changed in the event iteration: discrete variables, relations, when-conditions.
     fn discrete_slots(&self) -> &[Slot];
+}
+
+/// A system behind a table, for code that runs rarely: it is compiled once instead of once for each type of system.
+impl System for &dyn System {
+    fn states(&self) -> &[StateSlots] {
+        (**self).states()
+    }
+
+    fn schedule(&self, kind: ScheduleKind) -> &[Section] {
+        (**self).schedule(kind)
+    }
+
+    fn run(&self, code: CodeId, values: &mut Values) -> Status {
+        (**self).run(code, values)
+    }
+
+    fn block(&self, block: BlockId) -> &BlockInfo {
+        (**self).block(block)
+    }
+
+    fn residual(&self, block: BlockId, values: &mut Values, residual: &mut [f64]) -> Status {
+        (**self).residual(block, values, residual)
+    }
+
+    fn jacobian(
+        &self,
+        block: BlockId,
+        values: &mut Values,
+        jacobian: &mut [f64],
+    ) -> Result<bool, Fault> {
+        (**self).jacobian(block, values, jacobian)
+    }
+
+    fn solve_directly(&self, block: BlockId, values: &mut Values) -> Result<bool, Fault> {
+        (**self).solve_directly(block, values)
+    }
+
+    fn update_discrete(&self, block: BlockId, values: &mut Values) -> Status {
+        (**self).update_discrete(block, values)
+    }
+
+    fn crossings(&self) -> &[CrossingInfo] {
+        (**self).crossings()
+    }
+
+    fn eval_crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {
+        (**self).eval_crossings(values, out)
+    }
+
+    fn eval_affine_crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {
+        (**self).eval_affine_crossings(values, out)
+    }
+
+    fn derivatives_at(&self, t: f64, x: &[f64], values: &Values, dx: &mut [f64]) -> Option<Status> {
+        (**self).derivatives_at(t, x, values, dx)
+    }
+
+    fn crossings_at(&self, t: f64, x: &[f64], values: &Values, out: &mut [f64]) -> Option<Status> {
+        (**self).crossings_at(t, x, values, out)
+    }
+
+    fn crossings_of_event<'a>(&self, values: &'a Values) -> Option<&'a [f64]> {
+        (**self).crossings_of_event(values)
+    }
+
+    fn state_pattern(&self) -> Option<&[Vec<u32>]> {
+        (**self).state_pattern()
+    }
+
+    fn dae_form(&self) -> Option<&DaeForm> {
+        (**self).dae_form()
+    }
+
+    fn dae_functions(&self, values: &mut Values, out: &mut [f64]) -> Status {
+        (**self).dae_functions(values, out)
+    }
+
+    fn dae_jacobian(&self, values: &mut Values, jacobian: &mut [f64]) -> Result<bool, Fault> {
+        (**self).dae_jacobian(values, jacobian)
+    }
+
+    fn feeds_derivatives(&self, slot: Slot) -> bool {
+        (**self).feeds_derivatives(slot)
+    }
+
+    fn observes_steps(&self) -> bool {
+        (**self).observes_steps()
+    }
+
+    fn discrete_slots(&self) -> &[Slot] {
+        (**self).discrete_slots()
+    }
 }

@@ -41,6 +41,10 @@
 //! | `calendar` | communication points and step ends |
 //! | `work` | the work space of a run, which the next one uses again |
 //! | `watch` | events that accumulate |
+//! | `sliding` | the motion along surfaces to which the motions on both sides lead (DESIGN 5.6) |
+//! | `zeno` | the rest at the limit of infinitely many events |
+//! | `constrained` | motions bound by either: initial value problem, values, crossing functions |
+//! | `surface`, `field` | surfaces, rates of their functions, the model at points of one's own choice |
 //! | `creep` | small steps at discontinuities that are no events |
 //! | `choose` | which mode follows where that is not plain |
 //! | `jump` | entering a mode, with impulses |
@@ -48,9 +52,11 @@
 
 mod calendar;
 mod choose;
+mod constrained;
 mod creep;
 mod error;
 mod event_step;
+mod field;
 mod guard;
 mod init;
 mod jump;
@@ -60,11 +66,14 @@ mod record;
 mod resolve;
 mod restart;
 mod run;
+mod sliding;
+mod surface;
 mod watch;
 mod work;
+mod zeno;
 
 pub use error::{Oscillation, Phase, RunFailure, SimError};
-pub use options::{Clock, Environment, OptionError, Options, OutputGrid, StartPoint};
+pub use options::{Clock, Environment, OptionError, Options, OutputGrid, StartPoint, Zeno};
 pub use record::{
     Cause, ChangedValue, CreepRecord, EventKind, EventRecord, NoteRecord, Recorder, RowKind,
     RunStatistics, RunSummary, Silent, StepRecord,

@@ -4,6 +4,16 @@ use saltus_model::{Experiment, Slot};
 use saltus_solve::{LocationMethod, SolverName};
 use std::sync::atomic::AtomicBool;
 
+/// What happens where infinitely many events come to a limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Zeno {
+    /// The motion rests there until the free motion points away.
+    #[default]
+    Continue,
+    /// The run ends with an error.
+    Stop,
+}
+
 /// Where rows are written between events.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum OutputGrid {
@@ -28,6 +38,7 @@ pub struct Options {
     pub wall_seconds_max: Option<f64>,
     /// False: relations follow their functions during the steps and nothing is located (`--no-events`).
     pub events: bool,
+    pub zeno: Zeno,
     /// Values of parameters and start values.
     pub overrides: Vec<(Slot, f64)>,
     pub start: StartPoint,
@@ -64,6 +75,7 @@ impl From<Experiment> for Options {
             step_size_max: None,
             wall_seconds_max: None,
             events: true,
+            zeno: Zeno::Continue,
             overrides: Vec::new(),
             start: StartPoint::InitialSystem,
         }

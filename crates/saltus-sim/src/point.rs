@@ -1,5 +1,7 @@
 //! Evaluation of the model at one point: scatter states into the value array, run schedules, gather.
 
+use crate::constrained::Constrained;
+use crate::field::Field;
 use saltus_model::{
     CrossingClass, Fault, Instance, ModelInfo, ScheduleKind, SlotRole, StateSlots, System, Values,
 };
@@ -111,6 +113,8 @@ pub(crate) enum Relations<'a> {
         rules: &'a [SignRule],
         r: &'a mut [f64],
     },
+    /// The motion is bound to surfaces of some of them.
+    Bound(&'a mut Constrained),
 }
 
 /// Evaluations of one point for relations that follow; relations that still change then keep their last value.
@@ -144,6 +148,18 @@ impl<S: System> ModelProblem<'_, S> {
     ) -> Result<(), SolveError> {
         let states = self.system.states();
         scatter(states, t, x, self.values);
+        if let Relations::Bound(constrained) = &mut self.relations {
+            let mut field = Field {
+                system: self.system,
+                driver: self.driver,
+                values: self.values,
+                accuracy,
+                guess: Guess::Accepted,
+            };
+            constrained.point(&mut field, &[ScheduleKind::Derivatives])?;
+            self.values.actions.messages.clear();
+            return gather_derivatives(states, self.values, dx);
+        }
         self.driver.run(
             self.system,
             ScheduleKind::Derivatives,
@@ -220,10 +236,17 @@ impl<S: System> Problem for ModelProblem<'_, S> {
     }
 
     fn pattern(&self) -> Option<&[Vec<u32>]> {
-        self.system.state_pattern()
+        // Weights and pushes depend on all that the surfaces depend on.
+        match self.relations {
+            Relations::Bound(_) => None,
+            Relations::Held | Relations::Following { .. } => self.system.state_pattern(),
+        }
     }
 
     fn dae_pattern(&self) -> Option<&[Vec<u32>]> {
+        if let Relations::Bound(_) = self.relations {
+            return None;
+        }
         self.system.dae_form().map(|dae| dae.pattern.as_slice())
     }
 

@@ -70,6 +70,10 @@ pub enum EventKind {
     Selection,
     /// The solution of a system of equations came to its end, and another one was taken.
     Fold,
+    /// The motion goes on along other surfaces than before, or leaves them all.
+    Sliding,
+    /// Infinitely many events have come to their limit, or a rest after that ends.
+    Zeno,
 }
 
 impl EventKind {
@@ -82,6 +86,8 @@ impl EventKind {
             EventKind::Touch => "touch",
             EventKind::Selection => "step",
             EventKind::Fold => "fold",
+            EventKind::Sliding => "sliding",
+            EventKind::Zeno => "zeno",
         }
     }
 }

@@ -11,8 +11,14 @@ use crate::event_step::{EventStep, TimeFlags, event_step};
 use crate::point::{Mode, gather, gather_derivatives, scatter};
 use saltus_model::{Fault, Instance, ScheduleKind, Slot, System, Values};
 use saltus_solve::roots::Change;
-use saltus_solve::scale::{CONFIRM_ULPS, RESTART_ULPS};
+use saltus_solve::scale::{CONFIRM_ULPS, REST_BAND_REL, RESTART_ULPS, nominal_magnitude};
 use saltus_solve::{Accuracy, Discontinuity, Guess, SolveError, Tolerances};
+
+/// A function that changes by less than this many times its jump between neighbouring times does not show where it goes …
+const ROUND_OFF_SHOWN: f64 = 4.0;
+/// … and the trial step is made so many times longer, so many times.
+const LONGER: f64 = 8.0;
+const LENGTHS: u32 = 7;
 
 /// Work space of [`settle`], kept between events.
 #[derive(Debug, Default)]
@@ -140,12 +146,27 @@ fn trial<S: System>(
             *along = x + h * dx;
         }
     };
-    // Midpoint rule, so that a motion that turns back within the longer step is seen to do so.
-    let h = CONFIRM_ULPS * resolution;
-    go(along, 0.5 * h, dx);
-    at(t + 0.5 * h, along, Wanted::Derivatives(dx_half))?;
-    go(along, h, dx_half);
-    at(t + h, along, Wanted::Crossings(r_along))?;
+    // Midpoint rule, so that a motion that turns back within the longer step is seen to do so. Where the round-off of a function hides where it goes,
+    // the step is made longer: the event's time is not known better than that.
+    let crossings = system.crossings();
+    let hidden = |r: &[f64], r_along: &[f64]| {
+        causes.iter().filter(|c| c.index < r.len()).any(|cause| {
+            let jump = (cause.value_right - cause.value_left).abs();
+            jump <= REST_BAND_REL * nominal_magnitude(crossings[cause.index].nominal)
+                && (r_along[cause.index] - r[cause.index]).abs() <= ROUND_OFF_SHOWN * jump
+        })
+    };
+    let mut h = CONFIRM_ULPS * resolution;
+    for _ in 0..LENGTHS {
+        go(along, 0.5 * h, dx);
+        at(t + 0.5 * h, along, Wanted::Derivatives(dx_half))?;
+        go(along, h, dx_half);
+        at(t + h, along, Wanted::Crossings(r_along))?;
+        if !hidden(r, r_along) {
+            break;
+        }
+        h *= LONGER;
+    }
     let now = |i: usize| rules[i].holds(r[i]);
     let at_zero = |i: usize| r[i] == 0.0 || causes.iter().any(|cause| cause.index == i);
     leaving.clear();
@@ -156,7 +177,9 @@ fn trial<S: System>(
     }
     // The shortest step that takes one of them across.
     let mut ulps = 1.0;
-    while !leaving.is_empty() && ulps <= RESTART_ULPS {
+    let longer = h > CONFIRM_ULPS * resolution;
+    let ulps_max = if longer { h / resolution } else { RESTART_ULPS };
+    while !leaving.is_empty() && ulps <= ulps_max {
         go(along, ulps * resolution, dx);
         at(t, along, Wanted::Crossings(r_along))?;
         if leaving

@@ -2,12 +2,17 @@
 //!
 //! ```text
 //! Initialising ─→ Continuous ⇄ AtEvent ─→ Finished
+//!                     Bound ⇄
 //! ```
+//! *Bound* is Continuous with a motion along surfaces or at rest (`run/bind.rs`).
 //! *Continuous*: take a step that does not pass the next time event; find the first change of a relation on its interpolant; write
 //! the grid points before it. *AtEvent*: left limits from the interpolant, row, event step, consistent restart, right limits, row;
 //! the integrator restarts only if the motion has changed, otherwise the rest of the step's interpolant is searched on.
 
+mod bind;
+
 use crate::calendar::Grid;
+use crate::constrained::Constrained;
 use crate::creep::Creep;
 use crate::error::{Phase, RunFailure, SimError};
 use crate::event_step::{TimeFlags, event_step};
@@ -164,6 +169,7 @@ fn simulate_in<I: Instance>(
         evaluations_seen: 0,
         stiff_noted: false,
         creep: Creep::default(),
+        constrained: None,
         instance,
         options,
         environment,
@@ -203,6 +209,16 @@ enum State {
     Finished,
 }
 
+/// What became of the motion at an event.
+struct Settled {
+    /// A function at zero has taken its side.
+    moved: bool,
+    /// The motion is bound to other surfaces than before.
+    rebound: bool,
+    /// It begins to slide.
+    slides: bool,
+}
+
 /// Why an event happens.
 enum Occasion {
     Time {
@@ -215,6 +231,10 @@ enum Occasion {
     Fold {
         t_left: f64,
         t: f64,
+    },
+    /// The motion is not bound any more to what it was bound to.
+    Release {
+        located: Located,
     },
     Terminal,
 }
@@ -252,6 +272,8 @@ struct Run<'a, I: Instance> {
     evaluations_seen: u64,
     stiff_noted: bool,
     creep: Creep,
+    /// What the motion is bound to.
+    constrained: Option<Box<Constrained>>,
     summary: RunSummary,
     seconds_start: Option<f64>,
     seconds_initialised: Option<f64>,
@@ -285,9 +307,13 @@ impl<I: Instance> Run<'_, I> {
             StartPoint::Values(_) => TimeFlags::Spent,
         };
         self.event_step(flags)?;
+        self.bind_at_start()?;
         self.right_limits()?;
         self.row(RowKind::Initial);
         self.record_event(t, EventKind::Initial, false);
+        if self.constrained.is_some() {
+            self.record_bound(t, EventKind::Sliding, "initial");
+        }
         let terminate = self.work.step.terminate.take();
         self.seconds_initialised = self.environment.seconds();
         self.enter_mode_if_changed();
@@ -320,6 +346,9 @@ impl<I: Instance> Run<'_, I> {
         let end = self.work.integrator.time();
         let target = end.min(self.next_time_event);
         if let Some(mut located) = self.find_event(self.cursor, target)? {
+            if self.constrained.is_some() {
+                return self.bound_event(located);
+            }
             if self.instance.has_modes() {
                 self.gather(&mut located, target)?;
             }
@@ -352,7 +381,9 @@ impl<I: Instance> Run<'_, I> {
         {
             return Ok(State::AtEvent(Occasion::State { located }));
         }
-        if self.reselect_states()? {
+        if self.constrained.is_some() {
+            self.keep_bound()?;
+        } else if self.reselect_states()? {
             self.begin_segment(Discontinuity::Dynamics)?;
         }
         Ok(State::Continuous)
@@ -469,9 +500,10 @@ impl<I: Instance> Run<'_, I> {
         let limits = self.limits();
         let keeps_past = self.instance.keeps_past();
         let system = self.instance.system(&self.values);
-        let relations = match self.options.events {
-            true => Relations::Held,
-            false => Relations::Following {
+        let relations = match (self.options.events, &mut self.constrained) {
+            (true, None) => Relations::Held,
+            (_, Some(constrained)) => Relations::Bound(constrained),
+            (false, None) => Relations::Following {
                 rules: &self.mode.rules,
                 r: &mut self.work.r,
             },
@@ -542,7 +574,7 @@ impl<I: Instance> Run<'_, I> {
         else {
             return Ok(None);
         };
-        if !self.options.events || self.work.truth.is_empty() {
+        if !self.options.events || self.work.truth.is_empty() || self.constrained.is_some() {
             return Ok(None);
         }
         let t = self.work.integrator.time();
@@ -718,6 +750,9 @@ impl<I: Instance> Run<'_, I> {
         if !self.options.events || self.work.truth.is_empty() {
             return Ok(None);
         }
+        if self.constrained.is_some() {
+            return self.find_bound_event(from, to);
+        }
         let system = self.instance.system(&self.values);
         let mut functions = StepCrossings {
             system,
@@ -810,7 +845,9 @@ impl<I: Instance> Run<'_, I> {
             .filter(|&t| t < to || t == to && self.is_plain_end(to))
         {
             self.grid_values(t)?;
-            if self.options.events && !self.work.truth.is_empty() && t < to {
+            if self.constrained.is_some() {
+                // What binds the motion was searched with all else.
+            } else if self.options.events && !self.work.truth.is_empty() && t < to {
                 let system = self.instance.system(&self.values);
                 system
                     .eval_crossings(&mut self.values, &mut self.work.r)
@@ -857,7 +894,11 @@ impl<I: Instance> Run<'_, I> {
     fn complete_step(&mut self, t: f64) -> Result<(), SimError> {
         self.past_points(t)?;
         let system = self.instance.system(&self.values);
-        if system.observes_steps() || t >= self.options.stop_time || !self.options.events {
+        if system.observes_steps()
+            || t >= self.options.stop_time
+            || !self.options.events
+            || self.constrained.is_some()
+        {
             self.left_limits(t, Accuracy::Trial)?;
         } else {
             scatter(
@@ -921,13 +962,13 @@ impl<I: Instance> Run<'_, I> {
         phase: Phase,
     ) -> Result<(), SimError> {
         let system = self.instance.system(&self.values);
-        evaluate_all(
-            system,
-            &mut self.mode.driver,
-            &mut self.values,
-            accuracy,
-            guess,
-        )
+        let (driver, values) = (&mut self.mode.driver, &mut self.values);
+        match &mut self.constrained {
+            None => evaluate_all(system, driver, values, accuracy, guess),
+            Some(constrained) => {
+                bind::evaluate_bound(constrained, system, driver, values, accuracy, guess)
+            }
+        }
         .map_err(|error| SimError::evaluation(self.values.time(), phase, error))
     }
 
@@ -983,6 +1024,7 @@ impl<I: Instance> Run<'_, I> {
                 times
             }
             Occasion::Fold { t_left, t } => (t_left, t, EventKind::Fold),
+            Occasion::Release { located } => return self.release(located),
             Occasion::Terminal => return self.terminal(),
         };
         let is_fold = kind == EventKind::Fold;
@@ -1005,13 +1047,18 @@ impl<I: Instance> Run<'_, I> {
         if is_fold {
             self.mode.driver.set_branch(Branch::Leave);
         }
-        let moved = match self.event_values(t) {
-            Ok(moved) => moved,
+        let settled = match self.event_values(t) {
+            Ok(settled) => settled,
             Err(error) => match self.branch_ended.take().filter(|_| is_fold) {
                 Some(failure) => return Err(SimError::NoOtherSolution { time: t, failure }),
                 None => return Err(error),
             },
         };
+        let Settled {
+            moved,
+            rebound,
+            slides,
+        } = settled;
         if is_fold {
             self.mode.driver.set_branch(Branch::Follow);
             if !std::mem::replace(&mut self.fold_noted, true) {
@@ -1021,8 +1068,8 @@ impl<I: Instance> Run<'_, I> {
         self.row(RowKind::AfterEvent);
         self.cursor = t;
 
-        let change = match self.motion_change() {
-            _ if is_beyond || is_fold => Some(Discontinuity::Dynamics),
+        let mut change = match self.motion_change() {
+            _ if is_beyond || is_fold || rebound => Some(Discontinuity::Dynamics),
             None if moved => Some(Discontinuity::States),
             other => other,
         };
@@ -1033,6 +1080,10 @@ impl<I: Instance> Run<'_, I> {
             EventKind::Time => statistics.events_time += 1,
             _ => statistics.events_state += 1,
         }
+        let kind = match slides && kind == EventKind::State {
+            true => EventKind::Sliding,
+            false => kind,
+        };
         self.record_event(t, kind, restart);
         let crossings = self.instance.system(&self.values).crossings();
         let far_sides = &self.work.far_sides;
@@ -1042,15 +1093,25 @@ impl<I: Instance> Run<'_, I> {
         } else {
             &[]
         };
-        self.work
-            .watch
-            .event(t, bounces, &self.work.isolation.scale, || {
-                far_sides
-                    .iter()
-                    .filter_map(|(i, _)| crossings.get(*i))
-                    .map(|c| (c.relation, c.site))
-                    .collect()
-            })?;
+        let (changes, size) = (&self.work.causes, &self.work.isolation.scale);
+        let (truth, values) = (&self.work.truth, &self.values);
+        let reset = !self.work.step.reinitialised.is_empty();
+        let stays = |i: usize| {
+            let now = |c: &CrossingInfo| values.get(c.relation) != 0.0;
+            reset && crossings.get(i).is_some_and(|c| now(c) != truth[i])
+        };
+        let zeno = (self.work.watch).event(t, bounces, changes, size, stays, || {
+            far_sides
+                .iter()
+                .filter_map(|(i, _)| crossings.get(*i))
+                .map(|c| (c.relation, c.site))
+                .collect()
+        })?;
+        if let Some(point) = zeno
+            && self.rest(point)?
+        {
+            change = Some(Discontinuity::Dynamics);
+        }
         let discrete = self.instance.system(&self.values).discrete_slots();
         let same = |slot: &Slot| self.work.before[slot.index()] == self.values.get(*slot);
         if !discrete.iter().all(same) {
@@ -1077,13 +1138,17 @@ impl<I: Instance> Run<'_, I> {
     }
 
     /// Event step, settling and right limits at the present instant. True if the event was moved beyond it.
-    fn event_values(&mut self, t: f64) -> Result<bool, SimError> {
+    fn event_values(&mut self, t: f64) -> Result<Settled, SimError> {
         self.event_step(TimeFlags::Due)?;
         // Where the motion goes on as before, a function that has just changed sides moves on as well.
         let resolution = time_resolution(t, self.work.integrator.step_size());
         let alone = t - self.last_event > DENSE_EVENTS_ULPS * resolution;
         self.last_event = t;
+        let slid = self.summary.statistics.sliding_segments;
+        let rebound = self.may_bind() && self.bind()?;
+        let slides = self.summary.statistics.sliding_segments > slid;
         let moved = alone
+            && self.constrained.is_none()
             && self.motion_change().is_some()
             && settle(
                 self.instance,
@@ -1096,7 +1161,11 @@ impl<I: Instance> Run<'_, I> {
                 &mut self.work.step,
             )?;
         self.right_limits()?;
-        Ok(moved)
+        Ok(Settled {
+            moved,
+            rebound,
+            slides,
+        })
     }
 
     fn log_causes(&mut self) {
@@ -1211,6 +1280,9 @@ impl<I: Instance> Run<'_, I> {
         for (truth, crossing) in self.work.truth.iter_mut().zip(system.crossings()) {
             *truth = self.values.get(crossing.relation) != 0.0;
         }
+        if self.constrained.is_some() {
+            return self.read_bound_truth();
+        }
         if !self.work.truth.is_empty() {
             let time = self.values.time();
             after_event(system, &mut self.values, &mut self.work.r)
@@ -1275,9 +1347,10 @@ impl<I: Instance> Run<'_, I> {
             *x = self.values.get(state.value);
             *dx = self.values.get(state.derivative);
         }
-        let relations = match self.options.events {
-            true => Relations::Held,
-            false => Relations::Following {
+        let relations = match (self.options.events, &mut self.constrained) {
+            (true, None) => Relations::Held,
+            (_, Some(constrained)) => Relations::Bound(constrained),
+            (false, None) => Relations::Following {
                 rules: &self.mode.rules,
                 r: &mut self.work.r,
             },
@@ -1356,7 +1429,7 @@ impl<I: Instance> Run<'_, I> {
             time,
             kind,
             method: match kind {
-                EventKind::State => self.work.isolation.method().as_str(),
+                EventKind::State | EventKind::Sliding => self.work.isolation.method().as_str(),
                 EventKind::Fold => "bisection",
                 _ => "calendar",
             },
@@ -1431,6 +1504,7 @@ impl<I: Instance> Run<'_, I> {
 
     /// What the run was, and what the next one can use of it.
     fn finish(mut self) -> (RunSummary, Room) {
+        self.unbind();
         if let Some(record) = self.creep.finish() {
             self.recorder.note(&NoteRecord::Creeping(record));
         }

@@ -1,11 +1,13 @@
 //! Events that accumulate: too many without time advancing, and Zeno points that the model does not pass by itself.
 //!
 //! A Zeno point is suspected from the ratio of successive intervals of one relation, never from counting: eight in a row
-//! shorter than the one before, the last one at the resolution of time. The suspicion becomes an error only if the function then
+//! shorter than the one before, the last one at the resolution of time, or its reset too weak to bring the function back. The suspicion becomes an error only if the function then
 //! leaves zero on the side from which the events had kept it (a ball that falls through the table).
 
 use crate::error::SimError;
+use crate::zeno::ZenoPoint;
 use saltus_model::{Site, Slot};
+use saltus_solve::roots::Change;
 use saltus_solve::scale::time_resolution;
 
 /// More events than this within a negligible time end the run.
@@ -16,6 +18,11 @@ const NEGLIGIBLE_REL: f64 = 1e-9;
 const ZENO_STREAK: u32 = 8;
 /// The last interval of a suspected Zeno point, in units of time resolution.
 const ZENO_ULPS: f64 = 4096.0;
+/// A ratio of intervals is steady if it differs from the one before by less than this part of its distance from one.
+const STEADY_PART: f64 = 0.1;
+/// What is left before the limit is not felt, or so little that the excursions of the function decide: relative to the span and to the present time.
+const LEFT_REL: f64 = 1e-9;
+const NEAR_REL: f64 = 1e-4;
 /// Depth of falling through, relative to the function's size when the intervals began to shrink.
 const FALL_THROUGH_REL: f64 = 1e-9;
 
@@ -26,6 +33,9 @@ struct History {
     streak: u32,
     /// Largest |r| since the intervals shrink.
     size: f64,
+    /// The last interval divided by the one before, and how many in a row were the same.
+    ratio: f64,
+    steady: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,14 +68,18 @@ impl Watch {
         }
     }
 
-    /// An event at `time` caused by these crossings, each with the sign of its far side; `size[i]` is |r_i| over the step before.
+    /// An event at `time` caused by these crossings, each with the sign of its far side; `changes` are their values, `size[i]` is |r_i| over the step before.
+    /// `stays` tells that a relation holds after the event what it holds on the far side. A Zeno point if their intervals show one nearby.
     pub(crate) fn event(
         &mut self,
         time: f64,
         crossings: &[(usize, f64)],
+        changes: &[Change],
         size: &[f64],
+        stays: impl Fn(usize) -> bool,
         relations: impl FnOnce() -> Vec<(Slot, Site)>,
-    ) -> Result<(), SimError> {
+    ) -> Result<Option<ZenoPoint>, SimError> {
+        let mut point = None;
         if time - self.since > NEGLIGIBLE_REL * self.span.max(time.abs()) {
             self.since = time;
             self.count = 0;
@@ -79,7 +93,7 @@ impl Watch {
                 relations: relations(),
             });
         }
-        for &(i, side) in crossings {
+        for (&(i, side), change) in crossings.iter().zip(changes) {
             let tiny = ZENO_ULPS * time_resolution(time, 0.0);
             if self
                 .suspect
@@ -99,17 +113,49 @@ impl Watch {
                 history.streak = 0;
                 history.size = size[i];
             }
+            let ratio = interval / history.interval;
+            let steady = (ratio - history.ratio).abs() <= STEADY_PART * (1.0 - ratio);
+            history.steady = if steady { history.steady + 1 } else { 0 };
+            history.ratio = ratio;
             history.interval = interval;
-            if history.streak >= ZENO_STREAK && interval <= tiny {
+            if history.steady >= ZENO_STREAK {
+                let left = interval * ratio / (1.0 - ratio);
+                let span = self.span.max(time.abs());
+                if left <= NEAR_REL * span {
+                    point = Some(ZenoPoint {
+                        crossing: i,
+                        side: -side,
+                        limit: time + left,
+                        round_off: (change.value_right - change.value_left).abs(),
+                        unfelt: left <= LEFT_REL * span,
+                    });
+                }
+            }
+            if history.streak >= ZENO_STREAK && (interval <= tiny || stays(i)) {
                 self.suspect = Some(Suspect {
                     crossing: i,
                     limit: time,
                     size: history.size,
                     side,
                 });
+                point.get_or_insert(ZenoPoint {
+                    crossing: i,
+                    side: -side,
+                    limit: time,
+                    round_off: (change.value_right - change.value_left).abs(),
+                    unfelt: false,
+                });
             }
         }
-        Ok(())
+        Ok(point)
+    }
+
+    /// The motion rests: what was suspected of this function has been dealt with.
+    pub(crate) fn rested(&mut self, crossing: usize) {
+        self.histories[crossing] = [History::default(); 2];
+        if self.suspect.is_some_and(|s| s.crossing == crossing) {
+            self.suspect = None;
+        }
     }
 
     /// After an accepted step without event, with the crossing functions at its end: the crossing through which the model falls.

@@ -183,6 +183,17 @@ impl Work {
         }
     }
 
+    /// Another integrator for the same states.
+    pub(crate) fn renew_integrator<I: Instance>(
+        &mut self,
+        instance: &I,
+        options: &Options,
+        tolerances: Tolerances,
+        values: &Values,
+    ) {
+        self.integrator = new_integrator(instance, options, tolerances, values);
+    }
+
     /// As new, for another run. Everything else is written before it is read.
     fn reset(&mut self, options: &Options) {
         self.step.clear();

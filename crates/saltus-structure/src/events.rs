@@ -378,7 +378,20 @@ impl<'a> Extractor<'a> {
                 ));
                 self.work.flat.ir.add(Expr::Builtin(op, args.into()), ty)
             }
-            _ => self.work.flat.ir.builtin_typed(op, args, ty),
+            _ => {
+                let node = self.work.flat.ir.builtin_typed(op, args, ty);
+                match self.work.flat.ir.expr(node) {
+                    // The user wants no branch of theirs located.
+                    Expr::Builtin(
+                        Builtin::Sign | Builtin::Abs | Builtin::Min | Builtin::Max,
+                        _,
+                    ) if context == Context::Quiet => {
+                        let quiet = Expr::Builtin(Builtin::NoEvent, Box::new([node]));
+                        self.work.flat.ir.add(quiet, ty)
+                    }
+                    _ => node,
+                }
+            }
         }
     }
 
@@ -664,6 +677,7 @@ impl<'a> Extractor<'a> {
                     rising: matches!(op, BinaryOp::Gt | BinaryOp::Ge),
                     closed: matches!(op, BinaryOp::Ge | BinaryOp::Le),
                     class: CrossingClass::General,
+                    slides: false,
                     origin: self.origin,
                     text,
                 });

@@ -14,6 +14,7 @@ mod block;
 mod clocked;
 mod collect;
 mod derivative;
+mod discontinuity;
 mod events;
 mod growth;
 mod index;
@@ -176,9 +177,10 @@ fn reduced_parts(work: &mut Work, aliases: alias::Aliases, n_parameters: usize) 
         &mut sort::event_solvable,
     )?;
     add_actions(work, &mut event);
-    let crossings = std::mem::take(&mut work.crossings);
-    let crossings = schedule::classify_crossings(work, crossings, &states);
     let pairs: Vec<(VarId, VarId)> = reduced.states.iter().map(|s| (s.0, s.1)).collect();
+    discontinuity::locate_discontinuities(work, &mut event, &pairs);
+    let crossings = std::mem::take(&mut work.crossings);
+    let mut crossings = schedule::classify_crossings(work, crossings, &states);
     // At the start the candidates that are states at first count, not what holds their values later.
     let held: FxHashMap<VarId, VarId> = (work.state_sets.iter())
         .flat_map(|set| &set.levels)
@@ -189,6 +191,13 @@ fn reduced_parts(work: &mut Work, aliases: alias::Aliases, n_parameters: usize) 
         .collect();
     let initial = initial::initial_system(work, &all, &state_order)?;
     let schedules = schedule::schedules(work, &event, &pairs, &crossings);
+    schedule::mark_sliding(
+        work,
+        &event,
+        &schedules.feeds_derivatives,
+        |v| aliases.representative(v),
+        &mut crossings,
+    );
     let started: Vec<VarId> = work
         .flat
         .variables

@@ -273,6 +273,7 @@ fn sign_by_parts(work: &Work, e: ExprId, depth: u32, known: &mut FxHashMap<ExprI
                 () => Sign::Unknown,
             }
         }
+        Expr::Builtin(Builtin::NoEvent, args) => of(args[0]),
         Expr::Builtin(Builtin::Exp | Builtin::Cosh, _) => Sign::Positive,
         Expr::Builtin(Builtin::Abs, args) => match of(args[0]) {
             Sign::Positive | Sign::Negative => Sign::Positive,

@@ -1,7 +1,7 @@
 //! Which steps of the event system are needed for derivatives, for crossing functions, and for the rest.
 
 use crate::block::degree;
-use crate::system::{Action, Crossing, CrossingClass, Step};
+use crate::system::{Action, Crossing, CrossingClass, Step, TimeEvent};
 use crate::work::{Class, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::{Expr, ExprId, Id, VarId};
@@ -61,14 +61,17 @@ fn determines(work: &Work, step: &Step) -> Vec<VarId> {
     }
 }
 
-pub(crate) fn schedules(
-    work: &mut Work,
-    event: &[Step],
-    states: &[(VarId, VarId)],
-    crossings: &[Crossing],
-) -> Schedules {
-    let n_vars = work.flat.variables.len();
-    let mut step_of = vec![usize::MAX; n_vars];
+/// How the steps of the event system hang together.
+struct Flow {
+    /// The step that determines each variable continuously.
+    step_of: Vec<usize>,
+    continuous: Vec<bool>,
+    reads: Vec<Vec<VarId>>,
+    in_derivatives: Vec<bool>,
+}
+
+fn flow(work: &mut Work, event: &[Step], states: &[(VarId, VarId)]) -> Flow {
+    let mut step_of = vec![usize::MAX; work.flat.variables.len()];
     let mut continuous = vec![false; event.len()];
     for (k, step) in event.iter().enumerate() {
         for v in determines(work, step) {
@@ -83,6 +86,78 @@ pub(crate) fn schedules(
     let mut in_derivatives = vec![false; event.len()];
     let seeds: Vec<VarId> = states.iter().map(|s| s.1).collect();
     reach(&seeds, &step_of, &reads, &mut in_derivatives);
+    Flow {
+        step_of,
+        continuous,
+        reads,
+        in_derivatives,
+    }
+}
+
+/// The steps that the derivatives need.
+pub(crate) fn derivative_steps(
+    work: &mut Work,
+    event: &[Step],
+    states: &[(VarId, VarId)],
+) -> Vec<bool> {
+    flow(work, event, states).in_derivatives
+}
+
+/// Marks the relations that only continuous equations read, the derivatives among them: no discrete variable, condition, `pre` or delay.
+pub(crate) fn mark_sliding(
+    work: &mut Work,
+    event: &[Step],
+    feeds_derivatives: &[bool],
+    representative: impl Fn(VarId) -> VarId,
+    crossings: &mut [Crossing],
+) {
+    let mut discrete: FxHashSet<VarId> = FxHashSet::default();
+    for step in event {
+        let all = expressions(step);
+        discrete.extend(work.pre_incidence(&all));
+        match step {
+            Step::Assign {
+                discrete: false, ..
+            } => {}
+            Step::Assign { .. } | Step::Action { .. } => discrete.extend(work.incidence(&all)),
+            Step::Block(block) => {
+                let values: Vec<ExprId> = block.discrete.iter().map(|a| a.value).collect();
+                discrete.extend(work.incidence(&values));
+                discrete.extend(block.discrete.iter().map(|a| a.var));
+            }
+        }
+    }
+    let mut elsewhere: Vec<ExprId> = Vec::new();
+    for event in &work.time_events {
+        if let TimeEvent::Threshold { at, .. } = event {
+            elsewhere.push(*at);
+        }
+    }
+    for delay in &work.delays {
+        elsewhere.extend([delay.expr, delay.delay_time, delay.delay_max]);
+    }
+    discrete.extend(work.incidence(&elsewhere));
+    for crossing in crossings {
+        let relation = representative(crossing.relation);
+        crossing.slides = feeds_derivatives[relation.index()]
+            && !discrete.contains(&relation)
+            && !discrete.contains(&crossing.relation);
+    }
+}
+
+pub(crate) fn schedules(
+    work: &mut Work,
+    event: &[Step],
+    states: &[(VarId, VarId)],
+    crossings: &[Crossing],
+) -> Schedules {
+    let n_vars = work.flat.variables.len();
+    let Flow {
+        step_of,
+        continuous,
+        reads,
+        in_derivatives,
+    } = flow(work, event, states);
     let mut in_crossings = in_derivatives.clone();
     let functions: Vec<ExprId> = crossings.iter().map(|c| c.function).collect();
     let seeds = work.incidence(&functions);

@@ -152,6 +152,8 @@ pub struct Crossing {
     /// Holds at zero.
     pub closed: bool,
     pub class: CrossingClass,
+    /// Only continuous equations read the relation: the motion may slide along its surface.
+    pub slides: bool,
     pub origin: Origin,
     pub text: String,
 }

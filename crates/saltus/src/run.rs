@@ -14,7 +14,7 @@ use saltus_results::{
 };
 use saltus_sim::{
     CreepRecord, Environment, LocationMethod, NoteRecord, Options, OutputGrid, RowKind,
-    RunStatistics, RunSummary, SolverName, StartPoint, StepRecord,
+    RunStatistics, RunSummary, SolverName, StartPoint, StepRecord, Zeno,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
 use std::borrow::Cow;
@@ -212,6 +212,21 @@ impl<'m, M: Model> Experiment<'m, M> {
     pub fn events(mut self, on: bool) -> Self {
         self.options.events = on;
         self
+    }
+
+    /// What happens where infinitely many events come to a limit: `continue` (the motion rests there until the free motion points away) or
+    /// `stop` (the run ends with an error).
+    pub fn zeno(mut self, name: &str) -> Result<Self, Error> {
+        self.options.zeno = match name {
+            "continue" => Zeno::Continue,
+            "stop" => Zeno::Stop,
+            _ => {
+                return Err(Error::Usage(format!(
+                    "`{name}` is not known for Zeno points; known are continue, stop"
+                )));
+            }
+        };
+        Ok(self)
     }
 
     pub fn max_wall(mut self, seconds: f64) -> Self {
@@ -678,6 +693,8 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
                 saltus_sim::EventKind::Touch => saltus_results::EventKind::Touch,
                 saltus_sim::EventKind::Selection => saltus_results::EventKind::Step,
                 saltus_sim::EventKind::Fold => saltus_results::EventKind::Fold,
+                saltus_sim::EventKind::Sliding => saltus_results::EventKind::Sliding,
+                saltus_sim::EventKind::Zeno => saltus_results::EventKind::Zeno,
             },
             method: event.method.to_owned(),
             cause,

@@ -53,6 +53,7 @@ fn system(n: usize) -> Run {
         rising: false,
         closed: false,
         class: CrossingClass::Affine,
+        slides: false,
         origin: origin(),
         text: "h < 0".into(),
     });

@@ -43,6 +43,7 @@ fn ball() -> Run {
         rising: false,
         closed: false,
         class: CrossingClass::Affine,
+        slides: false,
         origin: origin(),
         text: "h < 0".into(),
     });

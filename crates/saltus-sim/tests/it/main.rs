@@ -7,6 +7,8 @@ mod crossings;
 mod event_step;
 mod failures;
 mod initial;
+mod sliding;
 mod solvers;
 mod tight;
 mod truth;
+mod zeno;

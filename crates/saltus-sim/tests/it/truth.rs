@@ -67,32 +67,15 @@ fn both_sides_of_a_bounce_are_rows() {
 }
 
 #[test]
-fn a_ball_that_falls_through_its_zeno_point_is_an_error() {
-    let (result, memory) = try_run(&restitution_ball(), &options(6.0, 1e-8, SolverName::Dopri5));
-    match result.expect_err("no model of what follows").error {
-        SimError::Zeno { limit, .. } => {
-            assert!((limit - 5.568_791_572_157_348).abs() < 1e-9, "{limit}")
-        }
-        SimError::Accumulation { time, .. } => {
-            assert!((time - 5.568_791_572_157_348).abs() < 1e-9, "{time}")
-        }
-        other => panic!("{other:?}"),
-    }
-    assert!(
-        memory.rows.iter().all(|row| row.1[1] > -1e-9),
-        "no row of a ball below the table"
-    );
-}
-
-#[test]
 fn a_ball_with_logic_for_its_rest_comes_to_rest() {
     let (_, memory) = run(&flying_ball(), &options(5.0, 1e-8, SolverName::Dopri5));
     // Zeno at t1 (1 + e)/(1 - e), e = 0.7, t1 = sqrt(2/9.81).
     let zeno = (2.0f64 / 9.81).sqrt() * 1.7 / 0.3;
-    let last = *memory.times(EventKind::State).last().expect("bounces");
+    // The bounces come to their limit before their heights come to the threshold of the logic.
+    let last = *memory.times(EventKind::Zeno).last().expect("a limit");
     assert!((last - zeno).abs() < 1e-9, "{last} {zeno}");
     assert!(memory.last(Slot(1)).abs() < 1e-12);
-    assert_eq!(memory.last(Slot(2)), 0.0);
+    assert!(memory.last(Slot(2)).abs() < 1e-12);
 }
 
 #[test]
@@ -334,9 +317,9 @@ fn stiff_problems_reach_their_published_values() {
 }
 
 #[test]
-fn a_relay_that_slides_ends_with_an_error_that_names_its_relation() {
+fn a_relay_that_may_not_slide_ends_with_an_error_that_names_its_relation() {
     let (result, _) = try_run(&relay(), &options(2.0, 1e-6, SolverName::Dopri5));
-    match result.expect_err("sliding is not there yet").error {
+    match result.expect_err("it is not marked").error {
         SimError::Accumulation {
             time,
             relations,

@@ -8,8 +8,10 @@
 //! tolerance = 1e-10          # of the run
 //! states = 2                 # number of continuous states
 //! modes = 2                  # number of modes structured
-//! events = 6                 # number of time and state events
-//! event_times = [1.0, 2.5]   # of the time and state events, all of them, in order
+//! events = 6                 # number of time, state and sliding events
+//! event_times = [1.0, 2.5]   # of the time, state and sliding events, all of them, in order
+//! sliding_segments = 1       # motions along surfaces
+//! zeno_times = [5.6]         # where bounces come to their limit, and where a rest ends
 //! event_tolerance = 1e-9     # seconds, for all times of events
 //! ends_at = 2.5              # the model ends the run
 //! fails = "assertion-failed" # the run fails with this code
@@ -46,6 +48,7 @@ macro_rules! models {
 
 models! {
     assert_fails: "assert-fails",
+    ball_on_table: "ball-on-table",
     boolean_counter: "boolean-counter",
     bridge_six_pulse: "bridge-six-pulse",
     bridge_twelve_pulse: "bridge-twelve-pulse",
@@ -96,6 +99,7 @@ models! {
     pendulum_over_the_top: "pendulum-over-the-top",
     pi_controller: "pi-controller",
     preferred_states: "preferred-states",
+    pulse_modulator: "pulse-modulator",
     quaternion_top: "quaternion-top",
     rc_circuit: "rc-circuit",
     records_and_functions: "records-and-functions",
@@ -106,12 +110,17 @@ models! {
     rectifier_products: "rectifier-products",
     rectifier_switch: "rectifier-switch",
     restitution_ball: "restitution-ball",
+    restitution_ball_rests: "restitution-ball-rests",
     rigid_masses: "rigid-masses",
     rotating_frame: "rotating-frame",
     rotor_stator: "rotor-stator",
     sample_once: "sample-once",
     sampled_controller: "sampled-controller",
     sampled_integrator: "sampled-integrator",
+    sliding_friction: "sliding-friction",
+    sliding_line: "sliding-line",
+    sliding_relay: "sliding-relay",
+    sliding_relay_leaves: "sliding-relay-leaves",
     soft_collision: "soft-collision",
     sparse_block: "sparse-block",
     spring_ball: "spring-ball",
@@ -132,6 +141,8 @@ models! {
     turned_if: "turned-if",
     twelve_pulse_ideal: "twelve-pulse-ideal",
     two_balls: "two-balls",
+    vehicle_glides: "vehicle-glides",
+    vehicle_sticks: "vehicle-sticks",
     zero_gain: "zero-gain",
     zero_resistance: "zero-resistance",
 }
@@ -291,13 +302,28 @@ fn compare(expect: &Expect, run: &Run, problem: &mut String) {
         (None, None) => {}
     }
     let happened = || {
-        run.events()
-            .iter()
-            .filter(|e| matches!(e.kind, EventKind::Time | EventKind::State | EventKind::Fold))
+        run.events().iter().filter(|e| {
+            use EventKind::{Fold, Sliding, State, Time};
+            matches!(e.kind, Time | State | Fold | Sliding)
+        })
     };
     let times: Vec<f64> = happened().map(|e| e.time).collect();
     if let Some(expected) = &expect.event_times {
         compare_times("events", expected, &times, expect.event_tolerance, problem);
+    }
+    if let Some(expected) = &expect.zeno_times {
+        let zeno = run.events().iter().filter(|e| e.kind == EventKind::Zeno);
+        let zeno: Vec<f64> = zeno.map(|e| e.time).collect();
+        compare_times("zeno", expected, &zeno, expect.event_tolerance, problem);
+    }
+    if let Some(n) = expect.sliding_segments
+        && run.statistics.sliding_segments != n
+    {
+        let _ = writeln!(
+            problem,
+            "expected {n} sliding segments, got {}",
+            run.statistics.sliding_segments
+        );
     }
     if let Some(n) = expect.events
         && times.len() != n
@@ -391,6 +417,8 @@ struct Expect {
     impulses: Vec<(String, Vec<[f64; 2]>)>,
     events: Option<usize>,
     event_times: Option<Vec<f64>>,
+    sliding_segments: Option<u64>,
+    zeno_times: Option<Vec<f64>>,
     event_tolerance: f64,
     ends_at: Option<f64>,
     /// Code and time.
@@ -440,6 +468,8 @@ impl Expect {
                 ("impulses", name) => expect.impulses.push((name.to_owned(), pairs(&value))),
                 ("", "events") => expect.events = Some(count(&value)),
                 ("", "event_times") => expect.event_times = Some(numbers(&value)),
+                ("", "sliding_segments") => expect.sliding_segments = Some(count(&value) as u64),
+                ("", "zeno_times") => expect.zeno_times = Some(numbers(&value)),
                 ("", "event_tolerance") => expect.event_tolerance = number(&value),
                 ("", "ends_at") => expect.ends_at = Some(number(&value)),
                 ("", "fails") => fails = Some(value.trim_matches('"').to_owned()),
