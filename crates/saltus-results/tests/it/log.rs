@@ -51,7 +51,7 @@ fn statistics_have_the_promised_fields() {
     assert_eq!(
         keys(&json),
         "blocks crossing_functions equations events factorizations functions jacobians methods model modes_structured peak_rss_mb \
-         rhs_evaluations saltus_version seconds sliding_segments solver states steps steps_rejected unknowns zeno_points"
+         rhs_evaluations saltus_version seconds sliding_segments solver states steps steps_rejected unknowns unresolved zeno_points"
     );
     assert_eq!(
         keys(&json["seconds"]),
