@@ -27,7 +27,7 @@ use saltus_syntax::Diagnostic;
 /// A block with at most so many switches is examined for every choice of them …
 const ENUMERATED_MAX: usize = 10;
 /// … one with more for so many choices.
-const SAMPLES: u64 = 2000;
+const SAMPLES: u64 = 256;
 
 /// What selects between branches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
