@@ -365,11 +365,10 @@ impl Instance for CompiledInstance {
     }
 
     fn impacts(&self, values: &Values) -> Vec<usize> {
-        let system = self.system(values);
-        let Some(restart) = &system.program.restart else {
+        let Some(switching) = &self.system.program.switching else {
             return Vec::new();
         };
-        let flags = restart.impacts.iter().enumerate();
+        let flags = switching.impacts.iter().enumerate();
         let holds =
             |(slot, sign): &(Slot, Sign)| (values.get(*slot) != 0.0) == (*sign == Sign::Plain);
         flags

@@ -89,8 +89,6 @@ pub(crate) struct RestartCode {
     /// Residual and magnitude of each constraint.
     pub(crate) constraints: Code,
     pub(crate) sites: Vec<Site>,
-    /// The flags of the laws of restitution.
-    pub(crate) impacts: Vec<(Slot, Sign)>,
     /// The discrete part of the event system alone, without the relations that have crossing functions.
     pub(crate) discrete: Code,
 }
@@ -100,6 +98,8 @@ pub(crate) struct RestartCode {
 pub(crate) struct Switching {
     pub(crate) modes: Modes,
     pub(crate) sources: SourceMap,
+    /// The flags of the laws of restitution.
+    pub(crate) impacts: Vec<(Slot, Sign)>,
     /// Results are the values of the switches.
     pub(crate) literals: Code,
     /// The discrete part of the initial system alone, for a first guess of them.
@@ -268,6 +268,10 @@ pub(crate) fn build(
     let (time_events, time_tape) = b.time_events();
     let delay_tape = b.delays();
     let switching = modes.map(|modes| Switching {
+        impacts: modes
+            .impact_flags()
+            .map(|flag| layout.place(flag))
+            .collect(),
         literals: b.literals(&modes).into(),
         guess: b.assignments(&discrete_assignments(&system.initial)).into(),
         modes: *modes,
@@ -1038,12 +1042,8 @@ impl<'a> Builder<'a> {
         let mut discrete = discrete_assignments(&system.event);
         discrete.retain(|a| system.crossings.iter().all(|c| c.relation != a.var));
         let discrete = self.assignments(&discrete);
-        let impacts = system.restart.iter().flat_map(|r| &r.impacts);
         RestartCode {
             discrete: discrete.into(),
-            impacts: impacts
-                .map(|impact| self.layout.place(impact.flag))
-                .collect(),
             system,
             constraints: lower.finish().into(),
             sites,

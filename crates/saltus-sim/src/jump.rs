@@ -8,9 +8,7 @@ use crate::point::Mode;
 use saltus_model::{
     ConstraintValue, Fault, FaultKind, Instance, ScheduleKind, Site, System, Values,
 };
-use saltus_solve::scale::{
-    CONSTRAINT_BAND_OF_TOLERANCE, CONSTRAINT_BAND_REL, CONSTRAINT_BAND_ULPS, EPS, time_resolution,
-};
+use saltus_solve::scale::{CONSTRAINT_BAND_REL, time_resolution};
 use saltus_solve::{Accuracy, Driver, Guess, SolveError, Tolerances};
 
 /// Modes that impulses refute, one after the other.
@@ -96,7 +94,8 @@ fn enter<I: Instance>(
     let chosen = choose(instance, &start, &first, among, &mut attempt, &mut onward)?;
     let Some((found, at, trial)) = chosen else {
         instance.force_mode(&first, values)?;
-        if !is_circle {
+        // The common structure knows no jumps.
+        if !is_circle && impacts.is_empty() {
             mode.change(instance, values, tolerances);
             return Ok(true);
         }
@@ -214,7 +213,7 @@ fn violated<I: Instance>(
 ) -> Result<Vec<usize>, Fault> {
     let mut constraints = Vec::new();
     instance.constraints(values, &mut constraints)?;
-    let least = (CONSTRAINT_BAND_OF_TOLERANCE * tolerances.abs).max(CONSTRAINT_BAND_ULPS * EPS);
+    let least = tolerances.negligible();
     let holds = |c: &ConstraintValue| c.residual.abs() <= CONSTRAINT_BAND_REL * c.magnitude + least;
     Ok((0..constraints.len())
         .filter(|&i| !holds(&constraints[i]))

@@ -37,9 +37,6 @@ const ADDITIVE_REL: f64 = 1e-9;
 /// Newton iterations for the weights of surfaces that interact, and the change of a weight that ends them.
 const WEIGHT_ITERATIONS: u32 = 30;
 const WEIGHT_CHANGE: f64 = 1e-13;
-/// A function is brought back to zero when it is off by this part of the tolerance, or by so many units of round-off.
-const DRIFT_PART: f64 = 1e-3;
-const DRIFT_ULPS: f64 = 64.0;
 /// Corrections of a point.
 const CORRECTIONS: u32 = 3;
 /// A function whose values on both sides differ by more than this part of its terms is not continuous across the switch.
@@ -360,7 +357,7 @@ impl Sliding {
         field: &mut Field<'_>,
         tolerances: Tolerances,
     ) -> Result<bool, SolveError> {
-        let part = (DRIFT_PART * tolerances.abs).max(DRIFT_ULPS * EPS);
+        let part = tolerances.negligible();
         self.bring_back(field, part)
     }
 

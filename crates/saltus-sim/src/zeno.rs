@@ -22,9 +22,7 @@ use saltus_solve::linear::DenseLu;
 use saltus_solve::scale::{EPS, REST_BAND_REL};
 use saltus_solve::{SignRule, SolveError, Tolerances};
 
-/// A function and its rate are corrected when they are off by this part of the tolerance, or by so many units of round-off.
-const DRIFT_PART: f64 = 1e-3;
-const DRIFT_ULPS: f64 = 64.0;
+/// Corrections of a point, of a function and its rate.
 const CORRECTIONS: u32 = 4;
 /// A derivative that the push leaves of the free one is round-off below this part of both.
 const BALANCE_REL: f64 = 1e-12;
@@ -334,12 +332,7 @@ impl Rests {
         setting: Setting<'_>,
         tolerances: Tolerances,
     ) -> Result<bool, SolveError> {
-        self.bring_back(
-            field,
-            sliding,
-            setting,
-            (DRIFT_PART * tolerances.abs).max(DRIFT_ULPS * EPS),
-        )
+        self.bring_back(field, sliding, setting, tolerances.negligible())
     }
 
     pub(crate) fn correct_fully(

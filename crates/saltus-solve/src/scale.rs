@@ -81,6 +81,11 @@ impl Tolerances {
         meaningful(self.rel) && meaningful(self.abs)
     }
 
+    /// … is what a quantity held at zero may be off by: a current that was located at zero, a function that is slid upon.
+    pub fn negligible(&self) -> f64 {
+        (NEGLIGIBLE_OF_TOLERANCE * self.abs).max(NEGLIGIBLE_ULPS * EPS)
+    }
+
     #[inline]
     pub fn weight(&self, x: f64, nominal: f64) -> f64 {
         self.rel * x.abs() + self.abs * nominal
@@ -116,10 +121,11 @@ pub(crate) fn mean_square(v: &[f64], weight: &[f64]) -> f64 {
 /// A constraint of a mode that is entered holds if its residual is at most this part of the magnitudes of its terms: located events leave round-off,
 /// integrated quantities that happen to meet differ by more.
 pub const CONSTRAINT_BAND_REL: f64 = 1e-9;
-/// … or this part of the absolute tolerance: a current that was located at zero is zero.
-pub const CONSTRAINT_BAND_OF_TOLERANCE: f64 = 1e-3;
-/// … but at least so many units of round-off of 1.
-pub const CONSTRAINT_BAND_ULPS: f64 = 64.0;
+
+/// This part of the absolute tolerance …
+const NEGLIGIBLE_OF_TOLERANCE: f64 = 1e-3;
+/// … but at least so many units of round-off of 1 …
+const NEGLIGIBLE_ULPS: f64 = 64.0;
 
 /// A switch at zero in a mode that is tried takes the side to which the motion takes it within this many units of time resolution: a force that
 /// has just reached its limit moves a mass from rest by less than round-off within 1e-8 s.

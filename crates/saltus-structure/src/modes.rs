@@ -118,6 +118,11 @@ impl Modes {
         &self.live
     }
 
+    /// The flags of the laws of restitution.
+    pub fn impact_flags(&self) -> impl Iterator<Item = VarId> {
+        self.trunk.impacts.iter().map(|impact| impact.flag)
+    }
+
     /// A switch with its value, for messages.
     pub fn text(&self, literal: usize, value: bool) -> String {
         let text = expr_text(&self.trunk, self.switches.literals[literal].expr());

@@ -33,6 +33,8 @@ use saltus_solve::{
 const LOOK_AHEAD_PART: f64 = 0.1;
 /// A function slid upon is still zero after an event within this many times the drift that is allowed.
 const STILL_ZERO: f64 = 16.0;
+/// … and never less than this, relative to the function's nominal value: rates by differences are not better.
+const STILL_ZERO_LEAST: f64 = 1e-12;
 
 const ALL: [ScheduleKind; 3] = [
     ScheduleKind::Derivatives,
@@ -200,7 +202,7 @@ impl<I: Instance> Run<'_, I> {
         let slid: &[Surface] = old
             .and_then(|o| o.sliding.as_ref())
             .map_or(&[], |s| s.surfaces());
-        let drift = STILL_ZERO * (1e-3 * self.tolerances.abs).max(1e-12);
+        let drift = STILL_ZERO * self.tolerances.negligible().max(STILL_ZERO_LEAST);
         let was_slid = |i: usize| slid.iter().any(|s| s.members().any(|k| k == i));
         let still = |i: usize| r[i].abs() <= drift * crossings[i].nominal.abs().max(1.0);
         let located = |i: usize| {
@@ -284,7 +286,7 @@ impl<I: Instance> Run<'_, I> {
     ) -> Result<Rests, SolveError> {
         let system = self.instance.system(&self.values);
         let mut rests = old.rests.clone();
-        let still = STILL_ZERO * (1e-3 * self.tolerances.abs).max(1e-12);
+        let still = STILL_ZERO * self.tolerances.negligible().max(STILL_ZERO_LEAST);
         let reset = |direction: &[f64]| {
             (system.states().iter().zip(direction))
                 .any(|(s, d)| *d != 0.0 && self.work.step.reinitialised.contains(&s.value))
