@@ -73,9 +73,7 @@ impl ResultFile {
         if fs::metadata(&place).is_ok_and(|m| !m.is_file()) {
             return begin(on(fs::OpenOptions::new().write(true).open(&place)?));
         }
-        let mut name = place.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.part", std::process::id()));
-        let part = place.with_file_name(name);
+        let part = part_of(&place);
         let opened = fs::File::create(&part)
             .and_then(|file| begin(on(file)))
             .and_then(|rows| fs::rename(&part, &place).map(|()| rows));
@@ -138,6 +136,13 @@ pub(crate) fn write_file(
         .map_err(|e| Failure::command_line(format!("`{}` cannot be written: {e}", path.display())))
 }
 
+/// The name of a file in the making, beside `path` and of this process alone.
+fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    PathBuf::from(name)
+}
+
 /// Finds out before a long run whether a file could be written after it. What is there stays as it is.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     if path == Path::new("-") {
@@ -161,12 +166,14 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
                 let why = format!("there is no folder `{}`", folder.display());
                 return Err(refused(&why));
             }
+            // Under another name: whoever waits for the file must not see one that goes away again.
+            let probe = part_of(path);
             let created = fs::OpenOptions::new()
                 .write(true)
                 .create_new(true)
-                .open(path);
+                .open(&probe);
             created
-                .and_then(|_| fs::remove_file(path))
+                .and_then(|_| fs::remove_file(&probe))
                 .map_err(|e| refused(&e))
         }
     }
