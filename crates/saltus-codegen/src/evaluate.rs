@@ -3,7 +3,7 @@
 use crate::calls::from_number;
 use crate::tape::{Sign, domain_fault};
 use crate::work::{Context, Texts, Work};
-use saltus_ir::eval::{self, Env, EvalError, EvalErrorKind};
+use saltus_ir::eval::{self, Env, EvalError, EvalErrorKind, ExternalError};
 use saltus_ir::{Base, ExprId, FuncId, Value, VarId};
 use saltus_model::{FaultKind, Values};
 
@@ -83,9 +83,10 @@ fn fault(cx: &Context, error: EvalError) -> FaultKind {
     match *error.kind {
         EvalErrorKind::Domain(domain) if error.function.is_none() => domain_fault(domain),
         EvalErrorKind::AssertFailed(text) => FaultKind::Assertion(text),
-        EvalErrorKind::External { name, message } => {
-            FaultKind::External(format!("`{name}`: {message}"))
-        }
+        EvalErrorKind::External { name, why } => match why {
+            ExternalError::Failed(message) => FaultKind::External(format!("`{name}`: {message}")),
+            ExternalError::Missing(message) => FaultKind::Missing(message),
+        },
         EvalErrorKind::UnknownVariable(var) => FaultKind::Range(format!(
             "`{}` has no value here",
             cx.flat.variables[var].name.as_str()

@@ -28,6 +28,7 @@ pub use code::Execution;
 pub use functions::FunctionReport;
 pub use model::{CompiledInstance, CompiledModel, CompiledSystem};
 pub use modes::ModeSummary;
+pub use native::foreign::{Bridge, Bridges, CallError, Guard, Returned};
 
 use saltus_structure::StructuredSystem;
 use saltus_syntax::{Diagnostic, SourceMap};

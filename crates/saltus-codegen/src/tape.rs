@@ -596,7 +596,8 @@ impl Tape {
     #[cold]
     fn fault(&self, pc: usize, kind: FaultKind) -> Box<Fault> {
         Box::new(Fault {
-            recoverable: true,
+            // Another point does not bring a function that is not there.
+            recoverable: !matches!(kind, FaultKind::Missing(_)),
             site: self.sites[pc - 1],
             kind,
         })

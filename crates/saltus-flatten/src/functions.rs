@@ -5,17 +5,19 @@
 
 use crate::core::*;
 use crate::elaborate::descend_all;
-use crate::instantiate::annotation_flag;
+use crate::instantiate::{annotation_flag, annotation_value};
 use crate::lookup::Effective;
+use crate::tree::ROOT;
 use crate::typing::{Cx, Target, error, error_help, find_use, unsupported, use_in_ref};
 use saltus_ir::func::{
-    self, Access, AssertLevel, DerivativeRule, External, ExternalArg, Function, FunctionBody,
-    Inline, Local, Place, StatementKind,
+    self, Access, AssertLevel, DerivativeRule, External, ExternalArg, ForeignCode, Function,
+    FunctionBody, Inline, Local, Place, StatementKind,
 };
 use saltus_ir::types::ObjectType;
 use saltus_ir::{Base, Dim, Expr, ExprId, FuncId, LocalId, ObjectId, RecordId, Sub, Type, VarId};
 use saltus_syntax::ast::{self, CallArgs, ExprKind};
-use saltus_syntax::{Name, Span};
+use saltus_syntax::{Diagnostic, Name, Span};
+use std::sync::Arc;
 
 /// Most passes of a loop in a model's algorithm that is unrolled.
 const UNROLL_MAX: usize = 10_000;
@@ -438,6 +440,7 @@ impl<'a> Flattener<'a> {
         def: &'a ast::ClassDef,
     ) -> Res<External> {
         let language = Name::new(e.language.as_deref().unwrap_or("C"));
+        let code = self.foreign_code(e.annotation.as_ref(), def.annotation.as_ref(), lex)?;
         let scope = Scope {
             lex,
             iterators: None,
@@ -470,6 +473,7 @@ impl<'a> Flattener<'a> {
                 name: def.name.name,
                 args,
                 result,
+                code,
             });
         };
         let result = match &e.result {
@@ -502,7 +506,57 @@ impl<'a> Flattener<'a> {
             name: name.name,
             args,
             result,
+            code,
         })
+    }
+
+    /// `Include`, `Library` and their folders, of the external clause or, as older libraries write it, of the function
+    /// (specification 12.9.4). Folders that are not stated are `Resources/…` of the top-level package.
+    fn foreign_code(
+        &mut self,
+        clause: Option<&'a ast::Annotation>,
+        class: Option<&'a ast::Annotation>,
+        lex: LexId,
+    ) -> Res<ForeignCode> {
+        let find = |name: &str| annotation_value(clause, name).or(annotation_value(class, name));
+        let texts = |name: &str| match find(name) {
+            Some(value) => string_literals(value),
+            None => Ok(Vec::new()),
+        };
+        let (include, libraries) = (texts("Include")?, texts("Library")?);
+        if include.is_empty() && libraries.is_empty() {
+            return Ok(ForeignCode::default());
+        }
+        let package = self.top_level_package(lex);
+        let folders = |name: &str, usual: &str| {
+            let stated = texts(name)?;
+            Ok::<_, Box<Diagnostic>>(match package {
+                Some(package) if stated.is_empty() => {
+                    vec![Arc::from(format!("modelica://{package}/Resources/{usual}"))]
+                }
+                _ => stated,
+            })
+        };
+        Ok(ForeignCode {
+            include_directories: folders("IncludeDirectory", "Include")?,
+            library_directories: folders("LibraryDirectory", "Library")?,
+            include,
+            libraries,
+        })
+    }
+
+    fn top_level_package(&self, lex: LexId) -> Option<Name> {
+        let mut at = Some(lex);
+        while let Some(lex) = at {
+            if let Some(mut node) = self.lexes[lex].node {
+                while let Some(parent) = self.tree.parent(node).filter(|p| *p != ROOT) {
+                    node = parent;
+                }
+                return Some(self.tree.name(node));
+            }
+            at = self.lexes[lex].enclosing;
+        }
+        None
     }
 
     fn is_plain_scalar(&self, local: LocalId) -> bool {
@@ -677,12 +731,15 @@ impl<'a> Flattener<'a> {
         })
     }
 
-    fn object_of_class(&mut self, class: InstId) -> ObjectId {
+    pub(crate) fn object_of_class(&mut self, class: InstId) -> ObjectId {
         let name = self.insts[class].class.name;
         if let Some((id, _)) = self.ir.objects.iter().find(|(_, o)| o.name == name) {
             return id;
         }
-        self.ir.objects.push(ObjectType { name })
+        self.ir.objects.push(ObjectType {
+            name,
+            destructor: None,
+        })
     }
 
     /// The record type of a class or component instance.
@@ -1645,6 +1702,23 @@ fn check_places(list: &[ast::Statement], around: Around) -> Res<()> {
         }
     }
     Ok(())
+}
+
+/// A String literal, or an array of them.
+fn string_literals(value: &ast::Expr) -> Res<Vec<Arc<str>>> {
+    match &value.kind {
+        ExprKind::String(text) => Ok(vec![text.clone()]),
+        ExprKind::Array(items) => {
+            let texts: Vec<Vec<Arc<str>>> =
+                items.iter().map(string_literals).collect::<Res<_>>()?;
+            Ok(texts.concat())
+        }
+        _ => Err(error(
+            "type-mismatch",
+            value.span,
+            "this annotation must be a String literal, or an array of them",
+        )),
+    }
 }
 
 fn is_derivative(arg: &ast::Argument) -> bool {

@@ -797,7 +797,7 @@ impl<'a> Flattener<'a> {
         }
         self.elaborate(inst)?;
         let base = match self.insts[inst].builtin {
-            Some(BuiltinClass::ExternalObject) => Base::Object(self.object_type(inst)),
+            Some(BuiltinClass::ExternalObject) => Base::Object(self.object_of_class(inst)),
             _ => self.scalar_base(inst).unwrap_or_else(|| {
                 unreachable!(
                     "only builtin-typed components have variables: {}",
@@ -873,14 +873,6 @@ impl<'a> Flattener<'a> {
             BuiltinClass::Enum(id) => Base::Enum(id),
             BuiltinClass::ExternalObject => return None,
         })
-    }
-
-    fn object_type(&mut self, inst: InstId) -> saltus_ir::ObjectId {
-        let name = self.insts[inst].class.name;
-        if let Some((id, _)) = self.ir.objects.iter().find(|(_, o)| o.name == name) {
-            return id;
-        }
-        self.ir.objects.push(saltus_ir::types::ObjectType { name })
     }
 
     /// The compile-time value of a constant or parameter.

@@ -16,8 +16,8 @@ pub use format::{format_general, format_value};
 
 use crate::expr::{BinaryOp, Builtin, Expr, Ir, Reduction, Sub, UnaryOp};
 use crate::func::{
-    Access, AssertLevel, External, ExternalArg, FunctionBody, Place, Statement, StatementKind,
-    Target,
+    Access, AssertLevel, External, ExternalArg, ForeignCode, FunctionBody, Place, Statement,
+    StatementKind, Target,
 };
 use crate::ids::Id;
 use crate::ops::{self, DomainError};
@@ -85,6 +85,9 @@ pub struct ExternalCall<'a> {
     pub is_output: &'a [bool],
     /// Type of the return value, if one is wanted.
     pub result: Option<&'a Type>,
+    pub code: &'a ForeignCode,
+    /// The function that takes the resulting external object away.
+    pub destructor: Option<(&'a str, &'a ForeignCode)>,
 }
 
 /// What an external function returns.
@@ -96,9 +99,27 @@ pub struct ExternalReply {
     pub outputs: Vec<Value>,
 }
 
+/// Why an external function gave nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ExternalError {
+    /// There is no such function.
+    Missing(String),
+    /// It was called and reported an error.
+    Failed(String),
+}
+
+impl From<String> for ExternalError {
+    fn from(message: String) -> ExternalError {
+        ExternalError::Failed(message)
+    }
+}
+
 /// External functions, and messages of functions.
 pub trait Externals {
-    fn call(&mut self, call: &ExternalCall<'_>) -> std::result::Result<ExternalReply, String>;
+    fn call(
+        &mut self,
+        call: &ExternalCall<'_>,
+    ) -> std::result::Result<ExternalReply, ExternalError>;
 
     /// An assertion of level warning failed.
     fn warn(&mut self, _message: &str) {}
@@ -108,11 +129,15 @@ pub trait Externals {
 pub struct NoExternals;
 
 impl Externals for NoExternals {
-    fn call(&mut self, call: &ExternalCall<'_>) -> std::result::Result<ExternalReply, String> {
-        Err(format!(
+    fn call(
+        &mut self,
+        call: &ExternalCall<'_>,
+    ) -> std::result::Result<ExternalReply, ExternalError> {
+        let why = format!(
             "the external function `{}` cannot be called here",
             call.name
-        ))
+        );
+        Err(ExternalError::Failed(why))
     }
 }
 
@@ -138,7 +163,7 @@ pub enum EvalErrorKind {
     Terminated(String),
     External {
         name: String,
-        message: String,
+        why: ExternalError,
     },
     /// The function is partial or has no body.
     NoBody(FuncId),
@@ -203,7 +228,8 @@ impl fmt::Display for EvalError {
             EvalErrorKind::Domain(error) => write!(f, "{error}"),
             EvalErrorKind::AssertFailed(message) => write!(f, "assertion failed: {message}"),
             EvalErrorKind::Terminated(message) => write!(f, "terminated: {message}"),
-            EvalErrorKind::External { name, message } => {
+            EvalErrorKind::External { name, why } => {
+                let (ExternalError::Missing(message) | ExternalError::Failed(message)) = why;
                 write!(f, "external function `{name}`: {message}")
             }
             EvalErrorKind::NoBody(_) => write!(f, "the function has no body"),
@@ -1052,22 +1078,32 @@ impl<'a> Evaluator<'a> {
         let result = external
             .result
             .map(|local| ir.type_of_id(ir.locals[local].ty));
+        let destructor = result.and_then(|ty| match ty.base {
+            Base::Object(object) => match &ir.functions[ir.objects[object].destructor?].body {
+                FunctionBody::External(d) => Some((d.name.as_str(), &d.code)),
+                _ => None,
+            },
+            _ => None,
+        });
         let call = ExternalCall {
             name: external.name.as_str(),
             language: external.language.as_str(),
             args: &args,
             is_output: &is_output,
             result,
+            code: &external.code,
+            destructor,
         };
-        let error = |message: String| EvalErrorKind::External {
+        let error = |why: ExternalError| EvalErrorKind::External {
             name: external.name.as_str().to_owned(),
-            message,
+            why,
         };
         let reply = self.ext.call(&call).map_err(error)?;
         if reply.outputs.len() != outputs.len()
             || reply.result.is_none() != external.result.is_none()
         {
-            return Err(error("returned another number of values than declared".to_owned()).into());
+            let why = "returned another number of values than declared".to_owned();
+            return Err(error(ExternalError::Failed(why)).into());
         }
         for (local, value) in outputs.into_iter().zip(reply.outputs) {
             self.set_local(

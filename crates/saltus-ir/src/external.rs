@@ -1,4 +1,4 @@
-//! External functions and external objects of the Modelica Standard Library, in Rust.
+//! External functions and external objects of the Modelica Standard Library, in Rust; the way to those of others.
 //!
 //! Comes in: the name of an external function and its arguments in the order of the call (those that the function writes
 //! with their present value). Goes out: the result and what was written, or a sentence that says what is missing. Objects
@@ -6,6 +6,7 @@
 //! [`Host`] only.
 
 pub mod files;
+mod foreign;
 pub mod fourier;
 mod inflate;
 pub mod lapack;
@@ -16,9 +17,10 @@ pub mod tables;
 #[cfg(test)]
 mod tests;
 
-use crate::eval::{ExternalCall, ExternalReply, Externals};
+use crate::eval::{ExternalCall, ExternalError, ExternalReply, Externals};
 use crate::{Base, Value};
 use files::{MatVersion, Reading};
+pub use foreign::{ForeignCall, ForeignReply, ForeignResult};
 use std::sync::Arc;
 use tables::{Curve, Extrapolation, Matrix, Smoothness, Surface, TimeEvents, TimeTable};
 
@@ -51,6 +53,14 @@ pub trait Host: Send + Sync {
             "`{path}` cannot be removed: this run has no access to files"
         ))
     }
+
+    /// Calls a function that is not written in Rust or Modelica.
+    fn foreign(&self, call: &ForeignCall<'_>) -> Result<ForeignReply, ExternalError> {
+        Err(ExternalError::Missing(format!(
+            "the external function `{}` is not built in, and this run has no access to other code",
+            call.name
+        )))
+    }
 }
 
 /// As in `Modelica.Utilities.Types.FileType`, in its order.
@@ -79,6 +89,8 @@ enum Object {
     TimeTable(TimeTable),
     Table1D(Curve),
     Table2D(Surface),
+    /// Address of an object of foreign code.
+    Foreign(usize),
 }
 
 /// The external objects of one run, and what else external functions remember.
@@ -89,6 +101,8 @@ pub struct Objects {
     messages: Vec<String>,
     /// State of the impure random number generator, with the number it was made with.
     random: Option<(i64, Vec<i64>)>,
+    /// Objects of foreign code that must be taken away at the end.
+    owned: Vec<foreign::Owned>,
 }
 
 /// What an external function gives back.
@@ -189,6 +203,7 @@ impl Objects {
             items: Vec::new(),
             messages: Vec::new(),
             random: None,
+            owned: Vec::new(),
         }
     }
 
@@ -319,36 +334,34 @@ impl Objects {
         })
     }
 
-    /// Calls the external function `name`.
-    pub fn invoke(&mut self, name: &str, args: &[Value]) -> Result<Reply, String> {
+    /// Calls the external function `name` if it is one of those written here.
+    fn built_in(&mut self, name: &str, args: &[Value]) -> Result<Option<Reply>, String> {
         let a = Args { name, values: args };
         if let Some(function) = TableFunction::by_name(name) {
             let numbers: Vec<f64> = (0..args.len())
                 .map(|i| a.real(i))
                 .collect::<Result<_, _>>()?;
-            return self.table(function, &numbers).map(Reply::real);
+            return self.table(function, &numbers).map(Reply::real).map(Some);
         }
         if let Some(rest) = name.strip_prefix("ModelicaStandardTables_") {
-            return self.make_table(rest, &a);
+            return self.make_table(rest, &a).map(Some);
         }
         if let Some(rest) = name.strip_prefix("ModelicaStrings_") {
-            return text_function(rest, &a);
+            return text_function(rest, &a).map(Some);
         }
         if let Some(rest) = name.strip_prefix("ModelicaInternal_") {
-            return self.internal(rest, &a);
+            return self.internal(rest, &a).map(Some);
         }
         if let Some(rest) = name.strip_prefix("ModelicaRandom_") {
-            return self.random(rest, &a);
+            return self.random(rest, &a).map(Some);
         }
         match name {
             "ModelicaIO_readMatrixSizes" => {
                 let (path, matrix) = (a.text(0)?, a.text(1)?);
                 let bytes = self.host.read(path)?;
                 let (rows, columns) = files::matrix_size(path, &bytes, matrix)?;
-                return Ok(Reply::written(vec![(
-                    2,
-                    integers(&[rows as i64, columns as i64]),
-                )]));
+                let size = integers(&[rows as i64, columns as i64]);
+                return Ok(Some(Reply::written(vec![(2, size)])));
             }
             "ModelicaIO_readRealMatrix" => {
                 let (path, matrix) = (a.text(0)?, a.text(1)?);
@@ -366,7 +379,7 @@ impl Objects {
                         found.rows, found.columns
                     ));
                 }
-                return Ok(Reply::written(vec![(2, matrix_value(&found))]));
+                return Ok(Some(Reply::written(vec![(2, matrix_value(&found))])));
             }
             "ModelicaIO_writeRealMatrix" => {
                 let (path, matrix, version) = (a.text(0)?, a.text(1)?, a.text(6)?);
@@ -378,33 +391,28 @@ impl Objects {
                 let append = a.boolean(5)? && self.host.kind(path) == FileKind::Regular;
                 let bytes = files::mat_bytes(version, matrix, &a.matrix(2)?, append)?;
                 self.host.write(path, &bytes, append)?;
-                return Ok(Reply::integer(1));
+                return Ok(Some(Reply::integer(1)));
             }
             // Every access opens and closes by itself.
-            "ModelicaStreams_closeFile" => return Ok(Reply::default()),
+            "ModelicaStreams_closeFile" => return Ok(Some(Reply::default())),
             // u, nu, work, nwork, amplitudes, phases
             "ModelicaFFT_kiss_fftr" => {
                 let u = a.matrix(0)?.data;
-                return Ok(match fourier::real_spectrum(&u) {
+                return Ok(Some(match fourier::real_spectrum(&u) {
                     Some((amplitudes, phases)) => Reply {
                         result: Some(Value::Integer(0)),
                         written: vec![(4, reals(&amplitudes)), (5, reals(&phases))],
                     },
                     // The number of samples is odd.
                     None => Reply::integer(1),
-                });
+                }));
             }
             _ => {}
         }
         if let Some(reply) = math(name, &a)? {
-            return Ok(reply);
+            return Ok(Some(reply));
         }
-        if let Some(reply) = linear_algebra(name.trim_end_matches('_'), &a)? {
-            return Ok(reply);
-        }
-        Err(format!(
-            "the external function `{name}` is not available in Saltus"
-        ))
+        linear_algebra(name.trim_end_matches('_'), &a)
     }
 
     fn make_table(&mut self, what: &str, a: &Args) -> Result<Reply, String> {
@@ -627,21 +635,26 @@ impl Objects {
 }
 
 impl Externals for Objects {
-    fn call(&mut self, call: &ExternalCall<'_>) -> Result<ExternalReply, String> {
-        let mut reply = self.invoke(call.name, call.args)?;
+    fn call(&mut self, call: &ExternalCall<'_>) -> Result<ExternalReply, ExternalError> {
+        let Some(mut reply) = self.built_in(call.name, call.args)? else {
+            return self.foreign(call);
+        };
         let result = match (call.result, reply.result) {
             (None, _) => None,
             (Some(ty), Some(Value::Integer(k))) => Some(match ty.base {
                 Base::Enum(id) => Value::Enum(
                     id,
-                    u32::try_from(k).map_err(|_| "an enumeration value below 0")?,
+                    u32::try_from(k).map_err(|_| "an enumeration value below 0".to_string())?,
                 ),
                 Base::Boolean => Value::Boolean(k != 0),
                 Base::Real => Value::Real(k as f64),
                 _ => Value::Integer(k),
             }),
             (Some(_), Some(value)) => Some(value),
-            (Some(_), None) => return Err("it returns nothing where a value is expected".into()),
+            (Some(_), None) => {
+                let why = "it returns nothing where a value is expected".to_string();
+                return Err(why.into());
+            }
         };
         // Outputs that were not written keep their value.
         let mut outputs = Vec::new();

@@ -2,6 +2,7 @@
 
 use crate::{ExprId, FuncId, LocalId, RecordId, Sub, TypeId, VarId};
 use saltus_syntax::{Name, Span};
+use std::sync::Arc;
 
 /// A local variable: input, output or protected variable of a function, or an iterator.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +71,18 @@ pub struct External {
     pub name: Name,
     pub args: Vec<ExternalArg>,
     pub result: Option<LocalId>,
+    pub code: ForeignCode,
+}
+
+/// Where the code of an external function is, as its annotation says (specification 12.9.4). Folders are URIs or paths.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ForeignCode {
+    /// Lines of C that declare or define the function.
+    pub include: Vec<Arc<str>>,
+    pub include_directories: Vec<Arc<str>>,
+    /// Names of libraries, without `lib` and ending.
+    pub libraries: Vec<Arc<str>>,
+    pub library_directories: Vec<Arc<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Types of expressions: a scalar base and array dimensions.
 
-use crate::{EnumId, ObjectId, RecordId, TypeId};
+use crate::{EnumId, FuncId, ObjectId, RecordId, TypeId};
 use saltus_syntax::{Name, Span};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -96,4 +96,6 @@ pub struct EnumType {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectType {
     pub name: Name,
+    /// Known once a constructor is called.
+    pub destructor: Option<FuncId>,
 }

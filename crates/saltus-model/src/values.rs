@@ -97,6 +97,8 @@ pub enum FaultKind {
     NonFinite { slot: Slot },
     /// An external or table function reported an error.
     External(String),
+    /// An external function is not there.
+    Missing(String),
     /// The model code is not defined here (table out of range, array index).
     Range(String),
     /// The values select a mode that cannot be structured; `code` names the error.

@@ -4,6 +4,12 @@ use saltus_flatten::Files;
 use saltus_ir::external::{FileKind, Host};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use {
+    crate::foreign::Foreign,
+    saltus_ir::eval::ExternalError,
+    saltus_ir::external::{ForeignCall, ForeignReply},
+};
 
 /// Largest source file that is read.
 const FILE_SIZE_MAX: u64 = 512 << 20;
@@ -52,6 +58,10 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
 /// Files of a run: tables and the like. `modelica://Library/path` is looked for in the library folders.
 pub(crate) struct RunFiles {
     pub(crate) libraries: Vec<PathBuf>,
+    /// Folders of the model's own files: a package that is one file has its resources beside it.
+    pub(crate) beside: Vec<PathBuf>,
+    #[cfg(unix)]
+    pub(crate) foreign: Foreign,
 }
 
 impl Host for RunFiles {
@@ -94,6 +104,11 @@ impl Host for RunFiles {
             _ => Ok(()),
         }
     }
+
+    #[cfg(unix)]
+    fn foreign(&self, call: &ForeignCall<'_>) -> Result<ForeignReply, ExternalError> {
+        self.foreign.call(call, &|uri| self.resolve(uri))
+    }
 }
 
 /// Models change files in the working folder and below it only, wherever links lead.
@@ -125,10 +140,15 @@ impl RunFiles {
         let Some(rest) = path.strip_prefix("modelica://") else {
             return PathBuf::from(path);
         };
-        let found = self
-            .libraries
-            .iter()
-            .map(|l| l.join(rest))
+        let (package, inside) = rest.split_once('/').unwrap_or((rest, ""));
+        let in_library = |library: &PathBuf| {
+            let plain = library.join(rest);
+            let single = library.join(format!("{package}.mo")).is_file();
+            let beside = single.then(|| library.join(inside));
+            [Some(plain), beside].into_iter().flatten()
+        };
+        let found = (self.libraries.iter().flat_map(in_library))
+            .chain(self.beside.iter().map(|folder| folder.join(inside)))
             .find(|p| p.exists());
         found.unwrap_or_else(|| PathBuf::from(rest))
     }

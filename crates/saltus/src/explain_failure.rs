@@ -128,6 +128,9 @@ fn fault_diagnostic(subject: Subject<'_>, fault: &Fault, doing: &str) -> Diagnos
             site,
             format!("an external function failed {doing}: {message}"),
         ),
+        FaultKind::Missing(message) => {
+            subject.at("external-function-missing", site, message.clone())
+        }
         FaultKind::Range(message) => {
             subject.at("index-out-of-range", site, format!("{message} {doing}"))
         }

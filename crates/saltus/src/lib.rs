@@ -22,6 +22,8 @@
 mod disk;
 mod error;
 mod explain_failure;
+#[cfg(unix)]
+mod foreign;
 pub mod journal;
 mod mode_view;
 pub mod ode;

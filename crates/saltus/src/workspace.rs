@@ -360,6 +360,9 @@ impl Workspace {
             })?
             .with_host(Arc::new(RunFiles {
                 libraries: self.libraries.clone(),
+                beside: self.folders_of_sources(),
+                #[cfg(unix)]
+                foreign: Default::default(),
             }));
         times.codegen = start.elapsed().as_secs_f64();
         self.report(Stage::Codegen, times.codegen);
@@ -372,6 +375,21 @@ impl Workspace {
             structural,
             computed,
         })
+    }
+
+    /// Where the texts given by file lie; other texts have no place.
+    fn folders_of_sources(&self) -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for (name, _) in &self.sources {
+            let path = Path::new(name);
+            if path.is_file()
+                && let Some(folder) = path.parent()
+                && !folders.iter().any(|known| known == folder)
+            {
+                folders.push(folder.to_owned());
+            }
+        }
+        folders
     }
 }
 

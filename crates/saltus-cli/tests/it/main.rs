@@ -2,6 +2,8 @@
 
 mod command_line;
 mod explain;
+#[cfg(unix)]
+mod foreign;
 mod long_runs;
 mod many_runs;
 mod models;
@@ -26,10 +28,16 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs the program in a folder, without libraries from the environment.
 fn saltus_in(folder: &Path, args: &[&str]) -> Ran {
+    saltus_with(folder, args, &[])
+}
+
+/// The same with variables of the environment.
+fn saltus_with(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut child = Command::new(env!("CARGO_BIN_EXE_saltus"))
         .args(args)
         .current_dir(folder)
         .env_remove("MODELICAPATH")
+        .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

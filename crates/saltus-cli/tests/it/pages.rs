@@ -32,8 +32,6 @@ fn example(page: &str) -> Option<&str> {
 
 /// Codes whose example cannot trigger them yet, each with the reason.
 const NOT_YET: &[(&str, &str)] = &[
-    // FIXME: reported as external-function-failed when the function is first called.
-    ("external-function-missing", "found at run time"),
     // FIXME: reported as newton-failed `during initialisation`.
     ("initialization-failed", "no code of its own"),
     // FIXME: reported as assertion-failed.

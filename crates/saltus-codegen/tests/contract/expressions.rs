@@ -307,6 +307,7 @@ fn a_call_is_evaluated_once_and_has_a_derivative() {
 fn table(b: &mut Builder, rows: &[[f64; 2]]) -> (VarId, FuncId) {
     let object = b.ir().objects.push(ObjectType {
         name: Name::new("Table"),
+        destructor: None,
     });
     let unknown = [Dim::Unknown, Dim::Unknown];
     let matrix = local(b, "table", Base::Real, &unknown);
@@ -340,6 +341,7 @@ fn table(b: &mut Builder, rows: &[[f64; 2]]) -> (VarId, FuncId) {
             language: Name::new("C"),
             name: Name::new("ModelicaStandardTables_CombiTable1D_init3"),
             args: args.to_vec(),
+            code: Default::default(),
             result: Some(result),
         }),
     );
@@ -386,6 +388,7 @@ fn table(b: &mut Builder, rows: &[[f64; 2]]) -> (VarId, FuncId) {
             language: Name::new("C"),
             name: Name::new("ModelicaStandardTables_CombiTable1D_getValue"),
             args,
+            code: Default::default(),
             result: Some(y),
         }),
     );

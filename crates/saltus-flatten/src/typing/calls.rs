@@ -233,6 +233,13 @@ impl<'a> Flattener<'a> {
             ));
         };
         let f = self.function(&constructor)?;
+        let object = self.object_of_class(inst);
+        if self.ir.objects[object].destructor.is_none()
+            && let Some(Found::Class(destructor)) =
+                self.inst_member(inst, Name::new("destructor"), span)?
+        {
+            self.ir.objects[object].destructor = Some(self.function(&destructor)?);
+        }
         self.call_function(cx, f, args, span)
     }
 

@@ -3,6 +3,14 @@
 use super::tables::{Curve, Extrapolation, Matrix, Smoothness, Surface, TimeEvents, TimeTable};
 use super::*;
 
+impl Objects {
+    /// Calls a function that is built in.
+    fn invoke(&mut self, name: &str, args: &[Value]) -> Result<Reply, String> {
+        self.built_in(name, args)?
+            .ok_or_else(|| format!("`{name}` is not built in"))
+    }
+}
+
 fn matrix(columns: usize, data: &[f64]) -> Matrix {
     Matrix {
         rows: data.len() / columns,

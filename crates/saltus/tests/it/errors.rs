@@ -23,7 +23,6 @@ const WITHOUT_EXAMPLE: &[&str] = &[
 /// FIXME: pages that need an example that gives their code, with what their first example gives today (nothing: no example).
 const FIXME: &[(&str, &str)] = &[
     ("external-function-failed", ""),
-    ("external-function-missing", "external-function-failed"),
     ("initialization-failed", "newton-failed"),
     ("overdetermined-initialization", "assertion-failed"),
     ("too-deep", ""),
