@@ -1,6 +1,7 @@
 //! Automation of the repository: `cargo xtask <task>`.
 
 mod bits;
+mod compliance;
 mod msl;
 mod work_precision;
 
@@ -19,6 +20,8 @@ struct Cli {
 enum Task {
     /// How far Saltus gets with each reference model of the Modelica Standard Library
     Msl(msl::Options),
+    /// Agreement with the cases of the ModelicaCompliance library
+    Compliance(compliance::Options),
     /// Whether interpreter and machine code give the same results
     Bits(bits::Options),
     /// Work against precision of the integrators on problems with known end values
@@ -28,6 +31,7 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Msl(options) => msl::run(&options),
+        Task::Compliance(options) => compliance::run(&options),
         Task::Bits(options) => bits::run(&options),
         Task::WorkPrecision(options) => work_precision::run_all(&options),
     };
