@@ -160,8 +160,8 @@ pub struct CreepRecord {
 pub enum NoteRecord {
     /// Without events: the integrator crept over a discontinuity.
     Creeping(CreepRecord),
-    /// A rank-deficient block was solved by its minimum-norm solution.
-    MinimumNorm { time: f64, note: BlockNote },
+    /// A system of equations was solved in a way the user should know about.
+    Block { time: f64, note: BlockNote },
     /// The simplified equations of `homotopy` did not lead to the actual ones, which were solved directly.
     NoHomotopy,
     /// The solution of a system of equations came to its end for the first time, and another one was taken.

@@ -1449,7 +1449,7 @@ impl<I: Instance> Run<'_, I> {
             return;
         }
         for note in self.mode.driver.take_notes() {
-            self.recorder.note(&NoteRecord::MinimumNorm { time, note });
+            self.recorder.note(&NoteRecord::Block { time, note });
         }
     }
 

@@ -10,20 +10,25 @@
 //! characteristic), such a set is taken: after a located event the one in which the located relation has flipped, else the one the search
 //! started from.
 //!
+//! At the initial point, and where an event has changed the set, [`crate::several`] looks for another solution and a note says so.
+//!
 //! Guesses come from the last accepted point (`accept`), so a result does not depend on rejected trials.
 
 use crate::error::{MixedFailure, SolveError};
 pub use crate::newton::{Accuracy, Counters};
 use crate::newton::{BlockSolve, BlockWork, Solved};
 use crate::scale::{RELATION_BAND_REL, Tolerances};
+use crate::several::{BUDGET, SeveralSolutions, neighbours};
 use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Section, Slot, System, Values};
 
 /// Passes of a mixed block with all violated values changed at once.
 const PASSES_MAX: usize = 30;
 /// Passes with one change each.
 const SINGLE_CHANGES_MAX: usize = 200;
-/// Starting sets of the systematic search: all subsets of 12 literals, or all single and double changes of more.
-const SEARCH_MAX: u32 = 4096;
+/// Starting sets of the systematic search: all subsets of so many literals, or all single and double changes of more …
+const SEARCH_ALL_MAX: usize = 12;
+/// … and not more than these.
+const SEARCH_MAX: usize = 4096;
 /// Passes from each starting set of the search.
 const SEARCH_PASSES_MAX: usize = 4;
 
@@ -54,13 +59,22 @@ pub enum Guess {
     Current,
 }
 
-/// A block that had to be solved in a way the user should know about; reported once per block and mode.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// A block that had to be solved in a way the user should know about; reported once per block, mode and kind of note.
+#[derive(Clone, PartialEq, Debug)]
 pub struct BlockNote {
     pub schedule: ScheduleKind,
     pub block: BlockId,
-    pub rank: usize,
-    pub unknowns: usize,
+    pub what: Noted,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Noted {
+    /// Rank-deficient: the solution of smallest norm was taken.
+    MinimumNorm {
+        rank: usize,
+        unknowns: usize,
+    },
+    Several(SeveralSolutions),
 }
 
 /// Workspaces of one mode.
@@ -68,6 +82,8 @@ pub struct BlockNote {
 pub struct Driver {
     blocks: Vec<Option<BlockWork>>,
     noted: Vec<bool>,
+    /// By block: solutions that may be spent on looking for others; nothing after one was found.
+    budgets: Vec<u32>,
     notes: Vec<BlockNote>,
     tolerances: Tolerances,
     /// For each slot that is a relation its crossing function.
@@ -89,6 +105,7 @@ impl Driver {
         let mut driver = Driver {
             blocks: Vec::new(),
             noted: Vec::new(),
+            budgets: Vec::new(),
             notes: Vec::new(),
             tolerances,
             crossing_of: Vec::new(),
@@ -117,6 +134,7 @@ impl Driver {
                 if driver.blocks.len() <= index {
                     driver.blocks.resize_with(index + 1, || None);
                     driver.noted.resize(index + 1, false);
+                    driver.budgets.resize(index + 1, BUDGET);
                 }
                 if driver.blocks[index].is_some() {
                     continue;
@@ -318,8 +336,10 @@ impl Driver {
             self.notes.push(BlockNote {
                 schedule,
                 block,
-                rank,
-                unknowns: info.unknowns.len(),
+                what: Noted::MinimumNorm {
+                    rank,
+                    unknowns: info.unknowns.len(),
+                },
             });
         }
     }
@@ -350,7 +370,7 @@ impl Driver {
         let flipping = (info.discrete.iter())
             .map(|slot| self.flipping.contains(slot))
             .collect();
-        if let Solved::MinimumNorm { rank } = (MixedSolve {
+        let mut mixed = MixedSolve {
             solve,
             crossing_of: &self.crossing_of,
             flipping,
@@ -358,10 +378,25 @@ impl Driver {
             near: Vec::new(),
             tried: 0,
             cause: None,
-        })
-        .search()?
-        {
-            self.note(schedule, id, rank, info);
+        };
+        let start = mixed.set();
+        match mixed.search(&start)? {
+            Solved::MinimumNorm { rank } => self.note(schedule, id, rank, info),
+            Solved::Regular => {
+                let budget = &mut self.budgets[id.0 as usize];
+                let chosen = schedule == ScheduleKind::Initial || mixed.differs_from(&start);
+                if *budget > 0
+                    && chosen
+                    && let Some(several) = mixed.another(budget)?
+                {
+                    *budget = 0;
+                    self.notes.push(BlockNote {
+                        schedule,
+                        block: id,
+                        what: Noted::Several(several),
+                    });
+                }
+            }
         }
         Ok(())
     }
@@ -378,7 +413,7 @@ pub(crate) struct MixedSolve<'a, S> {
     /// For each visited set: violated only by round-off.
     near: Vec<bool>,
     /// Sets of discrete values for which the Reals were solved.
-    tried: u32,
+    pub(crate) tried: u32,
     cause: Option<SolveError>,
 }
 
@@ -392,31 +427,35 @@ enum Pass {
 }
 
 impl<S: System> MixedSolve<'_, S> {
-    fn search(mut self) -> Result<Solved, SolveError> {
-        let start: Vec<f64> = self
-            .solve
-            .info
-            .discrete
-            .iter()
-            .map(|slot| self.solve.values.get(*slot))
-            .collect();
-        if let Some(solved) = self.iterate(&start, PASSES_MAX)? {
+    /// The discrete values in the array.
+    fn set(&self) -> Vec<f64> {
+        let slots = self.solve.info.discrete.iter();
+        slots.map(|slot| self.solve.values.get(*slot)).collect()
+    }
+
+    fn differs_from(&self, set: &[f64]) -> bool {
+        let slots = self.solve.info.discrete.iter();
+        (slots.zip(set)).any(|(slot, value)| self.solve.values.get(*slot) != *value)
+    }
+
+    fn search(&mut self, start: &[f64]) -> Result<Solved, SolveError> {
+        if let Some(solved) = self.iterate(start, PASSES_MAX)? {
             let Solved::MinimumNorm { rank } = solved else {
                 return Ok(solved);
             };
-            if let Some(solved) = self.instead_of_undetermined(&start, rank)? {
+            if let Some(solved) = self.instead_of_undetermined(start, rank)? {
                 return Ok(solved);
             }
         }
-        if let Some(solved) = self.take_near(&start)? {
+        if let Some(solved) = self.take_near(start)? {
             return Ok(solved);
         }
-        if let Some(set) = self.by_complementarity(&start)
+        if let Some(set) = self.by_complementarity(start)
             && let Some(solved) = self.iterate(&set, SEARCH_PASSES_MAX)?
         {
             return Ok(solved);
         }
-        if let Some(solved) = self.least_index(&start)? {
+        if let Some(solved) = self.least_index(start)? {
             return Ok(solved);
         }
         let oscillating: Vec<_> = (self
@@ -429,7 +468,7 @@ impl<S: System> MixedSolve<'_, S> {
         .filter(|((_, now), next)| now != next)
         .map(|((slot, now), next)| (*slot, *now, *next))
         .collect();
-        if let Some(solved) = self.enumerate(&start)? {
+        if let Some(solved) = self.enumerate(start)? {
             return Ok(solved);
         }
         Err(SolveError::Mixed(Box::new(MixedFailure {
@@ -437,7 +476,7 @@ impl<S: System> MixedSolve<'_, S> {
             block: self.solve.block,
             tried: self.tried,
             oscillating,
-            cause: self.cause,
+            cause: self.cause.take(),
         })))
     }
 
@@ -478,7 +517,11 @@ impl<S: System> MixedSolve<'_, S> {
     }
 
     /// Repeats passes from a set until it is consistent, until a set comes back, or the bound is hit.
-    fn iterate(&mut self, start: &[f64], passes_max: usize) -> Result<Option<Solved>, SolveError> {
+    pub(crate) fn iterate(
+        &mut self,
+        start: &[f64],
+        passes_max: usize,
+    ) -> Result<Option<Solved>, SolveError> {
         let n = start.len();
         self.solve.work.discrete.copy_from_slice(start);
         self.solve.work.visited.clear();
@@ -507,31 +550,49 @@ impl<S: System> MixedSolve<'_, S> {
 
     /// Whether the relations that the last pass changed are all zero within their band.
     fn is_near(&mut self) -> bool {
-        let solve = &mut self.solve;
-        self.r.resize(solve.system.crossings().len(), 0.0);
-        if (solve.system.eval_crossings(solve.values, self.r)).is_err() {
+        if !self.evaluate_relations() {
             return false;
         }
-        let size = (solve.info.determines.iter().chain(&solve.info.unknowns))
-            .map(|slot| solve.values.get(*slot).abs())
-            .chain(solve.work.nominals().iter().copied())
-            .fold(0.0, f64::max);
-        let work = &*solve.work;
+        let band = self.relation_band();
+        let work = &*self.solve.work;
         let mut any = false;
-        for (i, slot) in solve.info.discrete.iter().enumerate() {
+        for (i, slot) in self.solve.info.discrete.iter().enumerate() {
             if work.discrete[i] == work.discrete_next[i] {
                 continue;
             }
             // Other discrete values change only because a relation does.
-            let crossing = self.crossing_of.get(slot.index()).copied().flatten();
-            let Some(k) = crossing else { continue };
+            let Some(r) = self.relation(*slot) else {
+                continue;
+            };
             any = true;
-            let r = self.r[k as usize];
-            if r.is_nan() || r.abs() > RELATION_BAND_REL * size {
+            if r.is_nan() || r.abs() > band {
                 return false;
             }
         }
         any
+    }
+
+    /// The functions of all relations at the values in the array; false if they cannot be evaluated there.
+    pub(crate) fn evaluate_relations(&mut self) -> bool {
+        let solve = &mut self.solve;
+        self.r.resize(solve.system.crossings().len(), 0.0);
+        (solve.system.eval_crossings(solve.values, self.r)).is_ok()
+    }
+
+    /// The function of a slot that is a relation, as evaluated last.
+    pub(crate) fn relation(&self, slot: Slot) -> Option<f64> {
+        let crossing = self.crossing_of.get(slot.index()).copied().flatten()?;
+        Some(self.r[crossing as usize])
+    }
+
+    /// Functions below it are zero but for round-off.
+    pub(crate) fn relation_band(&self) -> f64 {
+        let solve = &self.solve;
+        let size = (solve.info.determines.iter().chain(&solve.info.unknowns))
+            .map(|slot| solve.values.get(*slot).abs())
+            .chain(solve.work.nominals().iter().copied())
+            .fold(0.0, f64::max);
+        RELATION_BAND_REL * size
     }
 
     /// After the sets came back to one seen before: one of them that only round-off violates, if there is one.
@@ -588,33 +649,9 @@ impl<S: System> MixedSolve<'_, S> {
         Ok(None)
     }
 
-    /// All single changes, all double ones, then all subsets as far as the bound reaches.
+    /// From neighbours of the start, as far as the bound reaches.
     fn enumerate(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
-        let literals: Vec<usize> = (0..start.len())
-            .filter(|&i| start[i] == 0.0 || start[i] == 1.0)
-            .collect();
-        let n = literals.len();
-        let mut sets: Vec<Vec<usize>> = literals.iter().map(|&i| vec![i]).collect();
-        for a in 0..n {
-            for b in a + 1..n {
-                sets.push(vec![literals[a], literals[b]]);
-            }
-        }
-        if n <= 12 {
-            let subsets = (0u32..1 << n).filter(|subset| subset.count_ones() > 2);
-            sets.extend(subsets.map(|subset| {
-                (0..n)
-                    .filter(|bit| subset >> bit & 1 == 1)
-                    .map(|bit| literals[bit])
-                    .collect()
-            }));
-        }
-        let mut candidate = start.to_vec();
-        for set in sets.iter().take(SEARCH_MAX as usize) {
-            candidate.copy_from_slice(start);
-            for &i in set {
-                candidate[i] = 1.0 - candidate[i];
-            }
+        for candidate in neighbours(start, SEARCH_ALL_MAX).take(SEARCH_MAX) {
             if let Some(solved) = self.iterate(&candidate, SEARCH_PASSES_MAX)? {
                 return Ok(Some(solved));
             }

@@ -26,11 +26,12 @@ mod order_conditions;
 pub mod radau;
 pub mod roots;
 pub mod scale;
+mod several;
 
 pub use bdf::Bdf;
 pub use dop853::Dop853;
 pub use dopri5::Dopri5;
-pub use driver::{Accuracy, BlockNote, Branch, Counters, Driver, Guess};
+pub use driver::{Accuracy, BlockNote, Branch, Counters, Driver, Guess, Noted};
 pub use error::{
     LinearFailure, LinearReason, MixedFailure, NewtonFailure, NewtonReason, SolveError,
 };
@@ -44,3 +45,4 @@ pub use roots::{
     CrossingFunctions, Isolation, Located, LocationMethod, SignRule, Touch, first_crossing,
 };
 pub use scale::Tolerances;
+pub use several::SeveralSolutions;

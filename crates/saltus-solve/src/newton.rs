@@ -17,7 +17,7 @@ use crate::linear::{Lu, MinNorm, Pattern, min_norm};
 use crate::scale::{
     BLOCK_FRACTION, CONSISTENT_REL, EPS, STAGNATION_REL, TIGHT_REL, Tolerances, nominal_magnitude,
 };
-use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Slot, System, Values};
+use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Slot, SlotInfo, System, Values};
 
 /// Iterations of one Newton attempt.
 const ITERATIONS_MAX: u32 = 60;
@@ -80,6 +80,8 @@ pub(crate) struct BlockWork {
     lu: Lu<f64>,
     factors: Factors,
     nominal: Vec<f64>,
+    /// Nominal values of all that a mixed block determines.
+    pub(crate) nominal_determined: Vec<f64>,
     min: Vec<f64>,
     max: Vec<f64>,
     pub(crate) discrete: Vec<f64>,
@@ -98,13 +100,13 @@ enum Factors {
 impl BlockWork {
     pub(crate) fn new(block: &BlockInfo, info: &ModelInfo) -> BlockWork {
         let n = block.unknowns.len();
-        let attribute = |of: fn(&saltus_model::SlotInfo) -> f64| -> Vec<f64> {
-            block
-                .unknowns
-                .iter()
-                .map(|slot| of(&info.slots[slot.index()]))
-                .collect()
+        let of_all = |slots: &[Slot], of: fn(&SlotInfo) -> f64| -> Vec<f64> {
+            (slots.iter().map(|slot| of(&info.slots[slot.index()]))).collect()
         };
+        let attribute = |of: fn(&SlotInfo) -> f64| of_all(&block.unknowns, of);
+        let nominal = |slot: &SlotInfo| nominal_magnitude(slot.nominal);
+        let is_mixed = !block.discrete.is_empty();
+        let determined = if is_mixed { &block.determines[..] } else { &[] };
         let pattern = match &block.pattern {
             Some(columns) => Pattern::from_columns(columns),
             None => Pattern::full(n),
@@ -124,7 +126,8 @@ impl BlockWork {
             groups: Groups::new(&pattern),
             pattern,
             factors: Factors::None,
-            nominal: attribute(|s| nominal_magnitude(s.nominal)),
+            nominal: attribute(nominal),
+            nominal_determined: of_all(determined, nominal),
             min: attribute(|s| s.min),
             max: attribute(|s| s.max),
             discrete: vec![0.0; block.discrete.len()],

@@ -258,6 +258,44 @@ fn unsettled(
     d
 }
 
+/// A system of equations with relations that has another solution than the one that was taken.
+pub(crate) fn several_solutions(
+    subject: Subject<'_>,
+    time: f64,
+    several: &saltus_solve::SeveralSolutions,
+) -> Diagnostic {
+    let mut d = unsettled(
+        subject,
+        "several-solutions",
+        format!("at time {time} these relations and equations have more than one solution"),
+        several.discrete.iter().map(|d| d.0),
+    );
+    d.severity = saltus_syntax::Severity::Warning;
+    for (slot, taken, other) in several.discrete.iter().take(LISTED_MAX) {
+        d = d.note(format!(
+            "`{}` is {} in the one taken, {} in another",
+            describe(subject, *slot),
+            discrete_text(*taken),
+            discrete_text(*other)
+        ));
+    }
+    for (slot, taken, other) in several.reals.iter().take(LISTED_MAX) {
+        d = d.note(format!(
+            "`{}` is {taken} in the one taken, {other} in another",
+            describe(subject, *slot)
+        ));
+    }
+    d.help("the one nearest to the values before was taken; an equation with `pre`, a start value or another condition can say which is meant")
+}
+
+fn discrete_text(value: f64) -> String {
+    match value {
+        0.0 => "false".to_owned(),
+        1.0 => "true".to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// The name of a slot, or the relation it stands for.
 fn describe(subject: Subject<'_>, slot: Slot) -> String {
     let name = subject.slot_name(slot);

@@ -1,6 +1,7 @@
 //! Experiments and runs.
 
 use crate::error::{Diagnostics, Error};
+use crate::explain_failure::{failure_diagnostic, several_solutions};
 use crate::output::{Output, ProgressObserver};
 use crate::start_from::{GoOn, go_on, names};
 use crate::variation::{Variation, unresolved_message};
@@ -16,6 +17,7 @@ use saltus_sim::{
     CreepRecord, Environment, LocationMethod, NoteRecord, Options, OutputGrid, RowKind,
     RunStatistics, RunSummary, SolverName, StartPoint, StepRecord, Zeno,
 };
+use saltus_solve::Noted;
 use saltus_syntax::{Diagnostic, SourceMap};
 use std::borrow::Cow;
 use std::io::Write;
@@ -377,7 +379,7 @@ impl<'m, M: Model> Experiment<'m, M> {
                 return Ok(run);
             }
             (Some(why), _) => not_written_diagnostic(&why, run.time_reached),
-            (None, Some(error)) => crate::explain_failure::failure_diagnostic(subject, &error),
+            (None, Some(error)) => failure_diagnostic(subject, &error),
         };
         Err(Error::Run(
             Diagnostics {
@@ -736,12 +738,17 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
 
     fn note(&mut self, note: &NoteRecord) {
         let text = match note {
-            NoteRecord::MinimumNorm { time, note } => {
-                format!(
-                    "at time {time}: {} equations of block {} have rank {}; the smallest solution was taken",
-                    note.unknowns, note.block.0, note.rank
-                )
-            }
+            NoteRecord::Block { time, note } => match &note.what {
+                Noted::MinimumNorm { rank, unknowns } => format!(
+                    "at time {time}: {unknowns} equations of block {} have rank {rank}; the smallest solution was taken",
+                    note.block.0
+                ),
+                Noted::Several(several) => {
+                    let d = several_solutions(self.subject(), *time, several);
+                    self.messages.push(d);
+                    return;
+                }
+            },
             NoteRecord::NoHomotopy => {
                 "the simplified equations of `homotopy` do not lead to the actual ones, which were solved directly".to_owned()
             }

@@ -3,7 +3,7 @@
 use crate::common::{Memory, options, run, try_run};
 use saltus_model::{Model, Slot};
 use saltus_sim::{NoteRecord, Phase, RunFailure, RunSummary, SimError, SolverName};
-use saltus_solve::{LinearReason, NewtonReason, SolveError};
+use saltus_solve::{LinearReason, NewtonReason, Noted, SolveError};
 use saltus_testkit::blocks::{
     SCALAR_UNKNOWN, assertion, complementarity, linear_system, scalar_equation,
 };
@@ -150,10 +150,11 @@ fn a_singular_consistent_block_gets_the_minimum_norm_and_a_note() {
     for (slot, expected) in [(1, 3.0), (2, 3.0), (3, 2.0)] {
         assert!((memory.last(Slot(slot)) - expected).abs() < 1e-13);
     }
-    let NoteRecord::MinimumNorm { note, .. } = &memory.notes[0] else {
+    let NoteRecord::Block { note, .. } = &memory.notes[0] else {
         panic!("{:?}", memory.notes)
     };
-    assert_eq!((note.rank, note.unknowns), (2, 3));
+    let (rank, unknowns) = (2, 3);
+    assert_eq!(note.what, Noted::MinimumNorm { rank, unknowns });
     assert_eq!(memory.notes.len(), 1, "said once");
 }
 
