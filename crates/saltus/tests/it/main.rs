@@ -14,3 +14,4 @@ mod show;
 mod spec;
 mod state_sets;
 mod stiff_events;
+mod switches;
