@@ -2,8 +2,8 @@
 //! entered from the left limits, one after the other, and the first is taken whose switches agree with what follows from it, there or just after: a
 //! function that is zero takes the side of its first non-zero derivative.
 //!
-//! The order of candidates: those that a trial asks for, all switches that disagree flipped; then those with one of them flipped; then the switches of the
-//! start with one flipped, two flipped, and so on.
+//! The order of candidates: those that a trial asks for, all switches that disagree flipped, just after the instant and at it (where all is at rest, only
+//! what follows tells); then those with one of them flipped; then the switches of the start with one flipped, two flipped, and so on.
 
 use crate::point::Mode;
 use saltus_model::{Fault, FaultKind, Instance, Values};
@@ -24,6 +24,16 @@ pub(crate) enum Among {
     All,
 }
 
+/// What became of a candidate.
+pub(crate) enum Tried<T> {
+    /// It is good if its switches agree with its values, now or just after.
+    Entered(Mode, T),
+    /// It is good.
+    Good(Mode, T),
+    /// It leads elsewhere; what the values select may be better.
+    Elsewhere,
+}
+
 /// Tries candidates, beginning with the switches of `start`. `attempt` gets values with the mode selected, and brings them to the right limits. The
 /// values of the mode found, or `None`. `onward` goes on from there by some units of time resolution.
 pub(crate) fn choose<I: Instance, T>(
@@ -31,18 +41,20 @@ pub(crate) fn choose<I: Instance, T>(
     start: &Values,
     first: &[bool],
     among: Among,
-    attempt: &mut dyn FnMut(&mut I, &mut Values) -> Result<(Mode, T), SolveError>,
+    attempt: &mut dyn FnMut(&mut I, &mut Values) -> Result<Tried<T>, SolveError>,
     onward: &mut dyn FnMut(&I, &mut Mode, &mut Values, f64) -> Result<(), SolveError>,
 ) -> Result<Option<(Mode, Values, T)>, Fault> {
     let mut tried: HashSet<Vec<bool>> = HashSet::new();
     let mut asked: VecDeque<Vec<bool>> = VecDeque::from([first.to_vec()]);
     let mut single: VecDeque<Vec<bool>> = VecDeque::new();
     let mut near = Near::new(first.to_vec());
+    // Agrees at the instant and not after it; the events that follow may know better.
+    let mut for_an_instant = None;
     let n_max = match among {
         Among::Regular => REGULAR_MAX,
         Among::All => CANDIDATES_MAX,
     };
-    for _ in 0..n_max {
+    'candidates: for _ in 0..n_max {
         let (_, live) = instance.switches(start)?;
         let key = |switches: &[bool]| -> Vec<bool> {
             live.iter().map(|&i| switches[i as usize]).collect()
@@ -50,7 +62,7 @@ pub(crate) fn choose<I: Instance, T>(
         let next = loop {
             let candidate = asked.pop_front().or_else(|| single.pop_front());
             let Some(candidate) = candidate.or_else(|| near.next(&live)) else {
-                return Ok(None);
+                break 'candidates;
             };
             if tried.insert(key(&candidate)) {
                 break candidate;
@@ -67,38 +79,58 @@ pub(crate) fn choose<I: Instance, T>(
         if among == Among::Regular && instance.is_singular() {
             continue;
         }
-        let Ok((mut mode, more)) = attempt(instance, &mut values) else {
-            continue;
+        let (mut mode, more) = match attempt(instance, &mut values) {
+            Ok(Tried::Entered(mode, more)) => (mode, more),
+            Ok(Tried::Good(mode, more)) => return Ok(Some((mode, values, more))),
+            Ok(Tried::Elsewhere) => {
+                asked.push_back(instance.switches(&values)?.0);
+                continue;
+            }
+            Err(_) => continue,
         };
         let agrees = |instance: &I, values: &Values| -> Result<bool, Fault> {
             let (now, live) = instance.switches(values)?;
             Ok(live.iter().all(|&i| now[i as usize] == next[i as usize]))
         };
-        if agrees(instance, &values)? {
-            return Ok(Some((mode, values, more)));
-        }
+        // What it asks for at the instant, and just after.
         let (now, live) = instance.switches(&values)?;
+        let mut soon = now.clone();
+        let mut ulps = 1.0;
+        if agrees(instance, &values)? {
+            // Of functions that are zero only what follows tells the side.
+            let mut after = values.clone();
+            if onward(instance, &mut mode, &mut after, ulps).is_err() || agrees(instance, &after)? {
+                return Ok(Some((mode, values, more)));
+            }
+            (soon, _) = instance.switches(&after)?;
+            for_an_instant.get_or_insert((next.clone(), (mode, values, more)));
+        } else {
+            while ulps <= ONWARD_ULPS {
+                let mut after = values.clone();
+                if onward(instance, &mut mode, &mut after, ulps).is_err() {
+                    break;
+                }
+                if agrees(instance, &after)? {
+                    return Ok(Some((mode, after, more)));
+                }
+                (soon, _) = instance.switches(&after)?;
+                ulps *= 2.0;
+            }
+        }
         for &i in &live {
-            if now[i as usize] != next[i as usize] {
+            if soon[i as usize] != next[i as usize] {
                 let mut flipped = next.clone();
-                flipped[i as usize] = now[i as usize];
+                flipped[i as usize] = soon[i as usize];
                 single.push_back(flipped);
             }
         }
-        asked.push_back(now);
-        let mut ulps = 1.0;
-        while ulps <= ONWARD_ULPS {
-            let mut after = values.clone();
-            if onward(instance, &mut mode, &mut after, ulps).is_err() {
-                break;
-            }
-            if agrees(instance, &after)? {
-                return Ok(Some((mode, after, more)));
-            }
-            ulps *= 2.0;
-        }
+        asked.extend([soon, now]);
     }
-    Ok(None)
+    let Some((switches, mut found)) = for_an_instant else {
+        return Ok(None);
+    };
+    instance.force_mode(&switches, &mut found.1)?;
+    Ok(Some(found))
 }
 
 /// The neighbours of a choice, nearest first.

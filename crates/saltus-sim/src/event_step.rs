@@ -36,6 +36,8 @@ pub(crate) enum TimeFlags {
 /// What an event step, with its continuations at the same instant, did. Kept for the next event, so that none allocates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventStep {
+    /// Length of the run, which tells the resolution of time near zero.
+    pub(crate) span: f64,
     pub(crate) iterations: u32,
     /// States that a `reinit` or a jump gave a new value.
     pub(crate) reinitialised: Vec<Slot>,
@@ -48,6 +50,16 @@ pub(crate) struct EventStep {
 }
 
 impl EventStep {
+    /// What a jump did is part of this event.
+    pub(crate) fn add_jump(&mut self, jump: EventStep) {
+        self.impulses.extend(jump.impulses);
+        for slot in jump.reinitialised {
+            if !self.reinitialised.contains(&slot) {
+                self.reinitialised.push(slot);
+            }
+        }
+    }
+
     /// A new event begins.
     pub(crate) fn clear(&mut self) {
         self.iterations = 0;

@@ -6,12 +6,14 @@
 //! means the one that the simplified model leads to. Where the path has no beginning or ends early, the actual equations are solved directly, and
 //! the log says so.
 
-use crate::choose::{Among, choose};
+use crate::choose::{Among, Tried, choose};
 use crate::error::{Phase, SimError};
+use crate::jump::{go_onward, no_mode};
 use crate::options::{Options, StartPoint};
 use crate::point::Mode;
 use crate::record::{NoteRecord, Recorder};
 use saltus_model::{Instance, ScheduleKind, Slot, SlotRole, Values};
+use saltus_solve::scale::time_resolution;
 use saltus_solve::{Accuracy, Guess, SolveError, Tolerances};
 
 /// First and largest step of λ.
@@ -70,15 +72,25 @@ pub(crate) fn initialise<I: Instance>(
         let mut attempt = |instance: &mut I, values: &mut Values| {
             let mut mode = Mode::enter(instance, values, tolerances);
             match solve_initial(instance, &mut mode, values, recorder) {
-                Ok(()) => Ok((mode, ())),
+                Ok(()) => Ok(Tried::Entered(mode, ())),
                 Err(error) => {
                     cause.get_or_insert_with(|| error.clone());
                     Err(error)
                 }
             }
         };
-        // The event at the start time follows.
-        let mut onward = |_: &I, _: &mut Mode, _: &mut Values, _: f64| Ok(());
+        let resolution = time_resolution(start_time, options.stop_time - start_time);
+        let mut onward = |instance: &I, mode: &mut Mode, values: &mut Values, ulps: f64| {
+            set_flag(values, instance.info().initial, 0.0);
+            values.pre.copy_from_slice(&values.v);
+            go_onward(instance, mode, values, ulps * resolution)?;
+            // What the model does at an event belongs to the one that follows.
+            if values.actions.reinits.is_empty() {
+                Ok(())
+            } else {
+                Err(no_mode())
+            }
+        };
         let mut chosen = Ok(None);
         for among in [Among::Regular, Among::All] {
             chosen = choose(instance, &start, &first, among, &mut attempt, &mut onward);

@@ -1,7 +1,7 @@
 //! Entering a mode: if the values taken over do not meet its constraints, they jump, with impulses that the model's equations determine. A law of
 //! restitution is such a jump within a mode.
 
-use crate::choose::{Among, choose};
+use crate::choose::{Among, Tried, choose};
 use crate::error::{Phase, SimError};
 use crate::event_step::EventStep;
 use crate::point::Mode;
@@ -13,6 +13,8 @@ use saltus_solve::{Accuracy, Driver, Guess, SolveError, Tolerances};
 
 /// Modes that impulses refute, one after the other.
 const REFUTED_MAX: usize = 16;
+/// Modes that follow each other after a jump without another one.
+const SETTLE_MAX: usize = 8;
 /// A mode that is met so often in one event without coming to rest is part of a circle.
 const VISITS_MAX: usize = 3;
 
@@ -49,6 +51,8 @@ fn enter<I: Instance>(
         return Ok(false);
     }
     let mut is_circle = false;
+    // A jump whose right limits ask for yet another mode.
+    let mut hasty = None;
     for _ in 0..REFUTED_MAX {
         let number = instance.mode(values);
         if number != mode.number {
@@ -58,17 +62,32 @@ fn enter<I: Instance>(
         if is_circle || instance.is_singular() {
             break;
         }
-        match jump(instance, values, tolerances, &impacts, step)? {
+        let mut trial = EventStep::default();
+        match jump(instance, values, tolerances, &impacts, &mut trial)? {
             Jumped::Done => {
+                if impacts.is_empty() && !trial.reinitialised.is_empty() {
+                    let selected = instance.selected_switches().to_vec();
+                    let settles = settles(instance, &mut values.clone(), tolerances)?;
+                    instance.force_mode(&selected, values)?;
+                    if !settles {
+                        hasty = Some((values.clone(), trial));
+                        break;
+                    }
+                }
                 if number != mode.number {
                     mode.change(instance, values, tolerances);
                 }
+                step.add_jump(trial);
                 return Ok(true);
             }
             Jumped::Refuted => is_circle = !instance.select_mode(values)?,
         }
     }
-    let (first, _) = instance.switches(values)?;
+    let is_hasty = hasty.is_some();
+    let (mut first, _) = instance.switches(values)?;
+    if is_hasty {
+        first = instance.selected_switches().to_vec();
+    }
     let start = Values {
         v: values.pre.clone(),
         ..values.clone()
@@ -76,16 +95,26 @@ fn enter<I: Instance>(
     let mut attempt = |instance: &mut I, values: &mut Values| {
         let mut trial = EventStep::default();
         if let Jumped::Refuted = jump(instance, values, tolerances, &impacts, &mut trial)? {
-            return Err(no_mode());
+            return Ok(Tried::Elsewhere);
         }
         let mut mode = Mode::enter(instance, values, tolerances);
+        if is_hasty {
+            let candidate = instance.selected_switches().to_vec();
+            let mut after = values.clone();
+            if !settles(instance, &mut after, tolerances)? {
+                *values = after;
+                return Ok(Tried::Elsewhere);
+            }
+            // What follows without a jump is for the next pass.
+            instance.force_mode(&candidate, values)?;
+            return Ok(Tried::Good(mode, trial));
+        }
         pass(instance, &mut mode, values)?;
-        Ok((mode, trial))
+        Ok(Tried::Entered(mode, trial))
     };
+    let (time, span) = (values.time(), step.span);
     let mut onward = |instance: &I, mode: &mut Mode, values: &mut Values, ulps: f64| {
-        let h = ulps * time_resolution(values.time(), 0.0);
-        displace(instance, mode, values, h)?;
-        pass(instance, mode, values)
+        go_onward(instance, mode, values, ulps * time_resolution(time, span))
     };
     let among = match is_circle {
         true => Among::All,
@@ -94,6 +123,13 @@ fn enter<I: Instance>(
     let chosen = choose(instance, &start, &first, among, &mut attempt, &mut onward)?;
     let Some((found, at, trial)) = chosen else {
         instance.force_mode(&first, values)?;
+        if let Some((jumped, trial)) = hasty {
+            // One after the other, then.
+            *values = jumped;
+            mode.change(instance, values, tolerances);
+            step.add_jump(trial);
+            return Ok(true);
+        }
         // The common structure knows no jumps.
         if !is_circle && impacts.is_empty() {
             mode.change(instance, values, tolerances);
@@ -103,9 +139,46 @@ fn enter<I: Instance>(
     };
     *values = at;
     mode.replace(found);
-    step.impulses.extend(trial.impulses);
-    step.reinitialised.extend(trial.reinitialised);
+    step.add_jump(trial);
     Ok(true)
+}
+
+/// After a jump: whether passes of the event system lead from mode to mode without another one. Quantities that an impulse has brought to a
+/// limit may leave it at once; where two modes ask for each other, what follows decides between them. If not, the values select the
+/// mode that would need a jump.
+fn settles<I: Instance>(
+    instance: &mut I,
+    values: &mut Values,
+    tolerances: Tolerances,
+) -> Result<bool, SolveError> {
+    let mut seen = Vec::new();
+    for _ in 0..SETTLE_MAX {
+        let mut mode = Mode::enter(instance, values, tolerances);
+        if seen.contains(&mode.number) {
+            return Ok(true);
+        }
+        seen.push(mode.number);
+        pass(instance, &mut mode, values)?;
+        if !instance.select_mode(values)? {
+            return Ok(true);
+        }
+        values.pre.copy_from_slice(&values.v);
+        if instance.is_singular() || !violated(instance, values, tolerances)?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(false)
+}
+
+/// Goes on by `h` at unchanged time, and carries out a pass of the event system there.
+pub(crate) fn go_onward<I: Instance>(
+    instance: &I,
+    mode: &mut Mode,
+    values: &mut Values,
+    h: f64,
+) -> Result<(), SolveError> {
+    displace(instance, mode, values, h)?;
+    pass(instance, mode, values)
 }
 
 /// Moves the states, at unchanged time, to where the motion takes them within `h`, by the midpoint rule: a motion that begins at rest is seen by its
@@ -146,7 +219,7 @@ fn pass<I: Instance>(instance: &I, mode: &mut Mode, values: &mut Values) -> Resu
     (mode.driver).run(system, ScheduleKind::Event, values, accuracy, guess)
 }
 
-fn no_mode() -> SolveError {
+pub(crate) fn no_mode() -> SolveError {
     SolveError::Fault(Fault {
         recoverable: false,
         site: Site(0),

@@ -147,10 +147,11 @@ fn simulate_in<I: Instance>(
     if instance.has_modes() {
         recorder.grown(instance.info());
     }
-    let work = match work {
+    let mut work = match work {
         Some(work) if work.serves(mode.number) => work,
         _ => Work::new(instance, options, tolerances, &mode, &values),
     };
+    work.step.span = options.stop_time - options.start_time;
     let mut run = Run {
         tolerances,
         grid: Grid::new(options),

@@ -46,10 +46,11 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Option<Vec<f64>> {
         if a[k][k] == 0.0 {
             return None;
         }
-        for i in k + 1..n {
-            let factor = a[i][k] / a[k][k];
-            for j in k..n {
-                a[i][j] -= factor * a[k][j];
+        let (done, rest) = a.split_at_mut(k + 1);
+        for (row, i) in rest.iter_mut().zip(k + 1..) {
+            let factor = row[k] / done[k][k];
+            for (entry, pivot) in row.iter_mut().zip(&done[k]).skip(k) {
+                *entry -= factor * pivot;
             }
             b[i] -= factor * b[k];
         }
@@ -86,4 +87,5 @@ fn compile(text: &str, class: &str) -> Compiled {
 }
 
 mod energy;
+mod ideal;
 mod robot;

@@ -118,8 +118,8 @@ impl Network {
             };
             let mut a = vec![vec![0.0; NR]; NR];
             let mut b = vec![0.0; NR];
-            for j in 0..NR {
-                a[j][j] = self.g[j];
+            for (j, g) in self.g.iter().enumerate() {
+                a[j][j] = *g;
             }
             for (k, &(from, to)) in self.ends.iter().enumerate() {
                 for (near, far, sign) in [(from, to, 1.0), (to, from, -1.0)] {

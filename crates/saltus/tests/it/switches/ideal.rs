@@ -1,0 +1,289 @@
+//! Networks with up to ten ideal diodes (no resistance, no leakage), some behind inductors, against time stepping with brute force over all modes.
+//!
+//! A step of backward Euler with ideal diodes is a linear complementarity problem; for passive networks it has one solution, and as the step
+//! goes to zero it gives the jump of the states and the mode after it (Çamlıbel, Heemels, Schumacher 2002). In a mode a diode in front of an inductor
+//! takes its state away, a switch between capacitors makes one state of two.
+
+use super::*;
+use std::fmt::Write as _;
+
+/// When the sources change and the switch closes.
+const T_EVENT: f64 = 0.1;
+const T_STOP: f64 = 0.3;
+
+struct Node {
+    /// Capacitor to ground.
+    c: Option<f64>,
+    /// Resistor to a source.
+    r: f64,
+    /// Voltage of the source before and after.
+    e: [f64; 2],
+}
+
+struct Diode {
+    from: usize,
+    /// The ground has the number of nodes.
+    to: usize,
+    /// Of an inductor in series.
+    l: Option<f64>,
+}
+
+struct Network {
+    nodes: Vec<Node>,
+    diodes: Vec<Diode>,
+    /// Nodes that a switch connects.
+    switch: Option<(usize, usize)>,
+}
+
+impl Network {
+    fn random(random: &mut Random) -> Network {
+        let n = 1 + random.below(4);
+        let nodes: Vec<Node> = (0..n)
+            .map(|_| Node {
+                c: (random.below(3) > 0).then(|| 0.1 * random.decades(0.5)),
+                r: random.decades(0.7),
+                e: [5.0 * random.sign(), 5.0 * random.sign()],
+            })
+            .collect();
+        let mut diodes = Vec::new();
+        // Diodes without inductors form a tree: the currents of closed loops of them would not be determined.
+        let mut tree: Vec<usize> = (0..=n).collect();
+        for _ in 0..1 + random.below(10) {
+            let from = random.below(n + 1);
+            let to = (from + 1 + random.below(n)) % (n + 1);
+            let (a, b) = (tree[from], tree[to]);
+            let l = if a == b || random.below(2) == 0 {
+                Some(0.1 * random.decades(0.5))
+            } else {
+                tree.iter_mut().filter(|t| **t == b).for_each(|t| *t = a);
+                None
+            };
+            diodes.push(Diode { from, to, l });
+        }
+        let capacitors: Vec<usize> = (0..n).filter(|&k| nodes[k].c.is_some()).collect();
+        let pair = capacitors.len() > 1 && random.below(2) == 0;
+        // The switch must not close a loop of diodes without inductors.
+        let switch =
+            (pair.then(|| (capacitors[0], capacitors[1]))).filter(|(a, b)| tree[*a] != tree[*b]);
+        Network {
+            nodes,
+            diodes,
+            switch,
+        }
+    }
+
+    fn text(&self) -> String {
+        let n = self.nodes.len();
+        let v = |k: usize| {
+            if k < n {
+                format!("v{k}")
+            } else {
+                "0".to_owned()
+            }
+        };
+        let mut declarations = "  Boolean after = time >= 0.1;\n".to_owned();
+        let mut equations = String::new();
+        let mut currents = vec![String::new(); n + 1];
+        for (k, diode) in self.diodes.iter().enumerate() {
+            let _ = writeln!(declarations, "  Real i{k}, u{k}, s{k}; Boolean off{k};");
+            let _ = writeln!(
+                equations,
+                "  off{k} = s{k} < 0;\n  u{k} = if off{k} then s{k} else 0;\n  i{k} = if off{k} then 0 else s{k};"
+            );
+            let drop = match diode.l {
+                Some(l) => format!(" + {l:?}*der(i{k})"),
+                None => String::new(),
+            };
+            let (from, to) = (v(diode.from), v(diode.to));
+            let _ = writeln!(equations, "  {from} - {to} = u{k}{drop};");
+            let _ = write!(currents[diode.from], " + i{k}");
+            let _ = write!(currents[diode.to], " - i{k}");
+        }
+        if let Some((a, b)) = self.switch {
+            let _ = writeln!(declarations, "  Real j;");
+            let _ = writeln!(equations, "  0 = if after then v{a} - v{b} else j;");
+            let _ = write!(currents[a], " + j");
+            let _ = write!(currents[b], " - j");
+        }
+        for (k, node) in self.nodes.iter().enumerate() {
+            let Node { c, r, e } = node;
+            let fixed = if c.is_some() {
+                "(start = 0, fixed = true)"
+            } else {
+                ""
+            };
+            let _ = writeln!(declarations, "  Real v{k}{fixed};");
+            let charge = match c {
+                Some(c) => format!("{c:?}*der(v{k}) + "),
+                None => String::new(),
+            };
+            let _ = writeln!(
+                equations,
+                "  {charge}(v{k} - (if after then {:?} else {:?}))/{r:?}{} = 0;",
+                e[1], e[0], currents[k]
+            );
+        }
+        format!("model Case\n{declarations}equation\n{equations}end Case;\n")
+    }
+
+    /// One step of backward Euler from the potentials and currents, for a set of diodes that are on. `None` if the equations do not determine
+    /// them. Returns potentials, charges through the diodes, and how far a diode is on the wrong side.
+    fn step(&self, x: &State, h: f64, after: bool, on: &[bool]) -> Option<(State, f64)> {
+        let (n, m) = (self.nodes.len(), self.diodes.len());
+        let switch = self.switch.filter(|_| after);
+        // Unknowns: potentials, charges q = h·i of the diodes, charge through the switch.
+        let size = n + m + usize::from(switch.is_some());
+        let mut a = vec![vec![0.0; size]; size];
+        let mut b = vec![0.0; size];
+        for (k, node) in self.nodes.iter().enumerate() {
+            let c = node.c.unwrap_or(0.0);
+            a[k][k] = c + h / node.r;
+            b[k] = c * x.v[k] + h / node.r * node.e[usize::from(after)];
+        }
+        for (k, diode) in self.diodes.iter().enumerate() {
+            let row = n + k;
+            for (node, sign) in [(diode.from, 1.0), (diode.to, -1.0)] {
+                if node < n {
+                    a[node][row] += sign;
+                    if on[k] {
+                        a[row][node] += sign;
+                    }
+                }
+            }
+            if on[k] {
+                if let Some(l) = diode.l {
+                    a[row][row] -= l / (h * h);
+                    b[row] = -l / h * x.i[k];
+                }
+            } else {
+                a[row][row] = 1.0;
+            }
+        }
+        if let Some((p, q)) = switch {
+            let row = n + m;
+            a[p][row] += 1.0;
+            a[q][row] -= 1.0;
+            a[row][p] = 1.0;
+            a[row][q] = -1.0;
+        }
+        let z = solve(a, b).filter(|z| z.iter().all(|z| z.is_finite()))?;
+        let next = State {
+            v: z[..n].to_vec(),
+            i: (0..m).map(|k| z[n + k] / h).collect(),
+        };
+        let potential = |node: usize| if node < n { next.v[node] } else { 0.0 };
+        let mut wrong = 0.0f64;
+        for (k, diode) in self.diodes.iter().enumerate() {
+            if on[k] {
+                wrong = wrong.max(-next.i[k]);
+            } else {
+                // The voltage of the diode: the inductor gives up its flux within the step.
+                let flux = diode.l.map_or(0.0, |l| l * x.i[k] / h);
+                wrong = wrong.max(potential(diode.from) - potential(diode.to) + flux);
+            }
+        }
+        Some((next, wrong))
+    }
+
+    /// The step for the set that has no diode on the wrong side: the last one, else by brute force.
+    fn next(&self, x: &State, h: f64, after: bool, on: &mut Vec<bool>) -> State {
+        const WRONG_MAX: f64 = 1e-10;
+        if let Some((next, wrong)) = self.step(x, h, after, on)
+            && wrong <= WRONG_MAX
+        {
+            return next;
+        }
+        let m = self.diodes.len();
+        let mut best: Option<(f64, State, Vec<bool>)> = None;
+        for set in 0u32..1 << m {
+            let trial: Vec<bool> = (0..m).map(|k| set >> k & 1 == 1).collect();
+            let Some((next, wrong)) = self.step(x, h, after, &trial) else {
+                continue;
+            };
+            if best.as_ref().is_none_or(|best| wrong < best.0) {
+                best = Some((wrong, next, trial));
+            }
+        }
+        let (_, next, found) = best.expect("all diodes off is regular");
+        *on = found;
+        next
+    }
+
+    /// Potentials at the times asked for, with n steps in each of the two phases.
+    fn by_brute_force(&self, n: usize) -> [State; 2] {
+        let m = self.diodes.len();
+        let mut x = State {
+            v: vec![0.0; self.nodes.len()],
+            i: vec![0.0; m],
+        };
+        let mut on = vec![false; m];
+        let phases = [(T_EVENT, false), (T_STOP - T_EVENT, true)];
+        phases.map(|(length, after)| {
+            for _ in 0..n {
+                x = self.next(&x, length / n as f64, after, &mut on);
+            }
+            x.clone()
+        })
+    }
+}
+
+#[derive(Clone)]
+struct State {
+    v: Vec<f64>,
+    i: Vec<f64>,
+}
+
+#[test]
+fn ideal_diodes_choose_the_modes_of_brute_force() {
+    let mut random = Random(23);
+    let mut events = 0;
+    let mut failures = String::new();
+    let mut failed = 0;
+    for case in 0..n_cases() {
+        let network = Network::random(&mut random);
+        let text = network.text();
+        let compiled = compile(&text, "Case");
+        let run = compiled
+            .experiment()
+            .stop_time(T_STOP)
+            .tolerance(1e-8)
+            .simulate();
+        let run = match run {
+            Ok(run) => run,
+            Err(error) => {
+                failed += 1;
+                let _ = writeln!(failures, "case {case}: {error}\n{text}");
+                continue;
+            }
+        };
+        events += run.events().len();
+        // First order in the step: the difference of two numbers of steps tells the error of the finer one.
+        let (coarse, fine) = (network.by_brute_force(200), network.by_brute_force(400));
+        for (phase, time) in [T_EVENT, T_STOP].into_iter().enumerate() {
+            let row = (run.table.time().iter())
+                .position(|t| *t >= time)
+                .expect("a row");
+            for k in 0..network.nodes.len() {
+                let name = format!("v{k}");
+                if phase == 0 && network.nodes[k].c.is_none() {
+                    continue;
+                }
+                let found = run.table.signal(&name).expect("a variable").row(row);
+                let (a, b) = (coarse[phase].v[k], fine[phase].v[k]);
+                let expected = 2.0 * b - a;
+                if (found - expected).abs() > 0.5 * (b - a).abs() + 2e-3 {
+                    failed += 1;
+                    let _ = writeln!(
+                        failures,
+                        "case {case}: {name}({time}) = {found} instead of {expected}\n{text}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(failed == 0, "{failed} of {}\n{failures}", n_cases());
+    assert!(
+        events > n_cases(),
+        "only {events} events: the cases test nothing"
+    );
+}
