@@ -72,7 +72,8 @@ pub(crate) struct SimulateArgs {
     /// Number of output intervals
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     pub(crate) intervals: Option<u32>,
-    /// The integrator: auto, dopri5, dop853, radau, esdirk or bdf
+    /// The integrator: auto, dopri5, dop853, radau, esdirk or bdf; for study euler, rk4, runge-kutta-simpson, rkf45, backward-euler, trapezoidal or
+    /// lobatto
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<String>,
     /// How events are located in their brackets

@@ -35,6 +35,11 @@ pub(crate) fn filtered_defect<P: Problem + ?Sized>(
     Ok(rms(residual, weights))
 }
 
+/// Norm of the error that an iteration may leave, in units of the tolerance of the error test with this relative part.
+pub(crate) fn newton_tolerance(rel: f64) -> f64 {
+    (10.0 * EPS / rel).max(0.03f64.min(rel.sqrt()))
+}
+
 /// Where the Jacobian was evaluated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Age {

@@ -13,6 +13,7 @@ use crate::esdirk::Esdirk;
 use crate::one_step::{Discontinuity, Start};
 use crate::radau::Radau;
 use crate::scale::Tolerances;
+use crate::textbook::{Stepper, stepper};
 
 /// A step whose interpolant is not accurate where it is needed is taken again with at least this part of its size …
 const SHORTER_MIN: f64 = 0.1;
@@ -137,10 +138,18 @@ pub enum SolverName {
     Radau,
     Esdirk,
     Bdf,
+    Euler,
+    Rk4,
+    RungeKuttaSimpson,
+    Rkf45,
+    BackwardEuler,
+    Trapezoidal,
+    Lobatto,
 }
 
 impl SolverName {
-    pub const ALL: [SolverName; 6] = [
+    /// What a run is well served by.
+    pub const PRODUCTION: [SolverName; 6] = [
         SolverName::Auto,
         SolverName::Dopri5,
         SolverName::Dop853,
@@ -148,6 +157,21 @@ impl SolverName {
         SolverName::Esdirk,
         SolverName::Bdf,
     ];
+
+    /// The methods of the source documents, for study and comparison.
+    pub const TEXTBOOK: [SolverName; 7] = [
+        SolverName::Euler,
+        SolverName::Rk4,
+        SolverName::RungeKuttaSimpson,
+        SolverName::Rkf45,
+        SolverName::BackwardEuler,
+        SolverName::Trapezoidal,
+        SolverName::Lobatto,
+    ];
+
+    pub fn all() -> impl Iterator<Item = SolverName> {
+        (SolverName::PRODUCTION.into_iter()).chain(SolverName::TEXTBOOK)
+    }
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -157,13 +181,37 @@ impl SolverName {
             SolverName::Radau => "radau",
             SolverName::Esdirk => "esdirk",
             SolverName::Bdf => "bdf",
+            SolverName::Euler => "euler",
+            SolverName::Rk4 => "rk4",
+            SolverName::RungeKuttaSimpson => "runge-kutta-simpson",
+            SolverName::Rkf45 => "rkf45",
+            SolverName::BackwardEuler => "backward-euler",
+            SolverName::Trapezoidal => "trapezoidal",
+            SolverName::Lobatto => "lobatto",
+        }
+    }
+
+    /// The method solves no equations and needs no Jacobian. `auto` may.
+    pub fn is_explicit(self) -> bool {
+        match self {
+            SolverName::Dopri5
+            | SolverName::Dop853
+            | SolverName::Euler
+            | SolverName::Rk4
+            | SolverName::RungeKuttaSimpson
+            | SolverName::Rkf45 => true,
+            SolverName::Auto
+            | SolverName::Radau
+            | SolverName::Esdirk
+            | SolverName::Bdf
+            | SolverName::BackwardEuler
+            | SolverName::Trapezoidal
+            | SolverName::Lobatto => false,
         }
     }
 
     pub fn from_name(name: &str) -> Option<SolverName> {
-        SolverName::ALL
-            .into_iter()
-            .find(|solver| solver.as_str() == name)
+        SolverName::all().find(|solver| solver.as_str() == name)
     }
 }
 
@@ -202,6 +250,7 @@ enum Method {
     Radau(Box<Radau>),
     Esdirk(Box<Esdirk>),
     Bdf(Box<Bdf>),
+    Textbook(Box<dyn Stepper>),
 }
 
 macro_rules! on_method {
@@ -212,6 +261,7 @@ macro_rules! on_method {
             Method::Radau($m) => $body,
             Method::Esdirk($m) => $body,
             Method::Bdf($m) => $body,
+            Method::Textbook($m) => $body,
         }
     };
 }
@@ -226,6 +276,7 @@ macro_rules! on_method_with {
             Method::Radau($m) => on_method_with!(dynamic $problem, $body),
             Method::Esdirk($m) => on_method_with!(dynamic $problem, $body),
             Method::Bdf($m) => on_method_with!(dynamic $problem, $body),
+            Method::Textbook($m) => on_method_with!(dynamic $problem, $body),
         }
     };
     (dynamic $problem:ident, $body:expr) => {{
@@ -243,6 +294,16 @@ impl Method {
             SolverName::Radau => Method::Radau(Box::new(Radau::new(tolerances, nominal))),
             SolverName::Esdirk => Method::Esdirk(Box::new(Esdirk::new(tolerances, nominal))),
             SolverName::Bdf => Method::Bdf(Box::new(Bdf::new(tolerances, nominal))),
+            SolverName::Euler
+            | SolverName::Rk4
+            | SolverName::RungeKuttaSimpson
+            | SolverName::Rkf45
+            | SolverName::BackwardEuler
+            | SolverName::Trapezoidal
+            | SolverName::Lobatto => {
+                let made = stepper(name, tolerances, nominal);
+                Method::Textbook(made.expect("these are the methods of that module"))
+            }
         }
     }
 
@@ -253,14 +314,12 @@ impl Method {
             Method::Radau(_) => SolverName::Radau,
             Method::Esdirk(_) => SolverName::Esdirk,
             Method::Bdf(_) => SolverName::Bdf,
+            Method::Textbook(m) => m.name(),
         }
     }
 
     fn is_explicit(&self) -> bool {
-        match self {
-            Method::Dopri5(_) | Method::Dop853(_) => true,
-            Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) => false,
-        }
+        self.name().is_explicit()
     }
 
     /// Stability limits the step of an explicit method.
@@ -268,7 +327,7 @@ impl Method {
         match self {
             Method::Dopri5(m) => m.is_stiff(),
             Method::Dop853(m) => m.is_stiff(),
-            Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) => false,
+            Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) | Method::Textbook(_) => false,
         }
     }
 }
@@ -284,6 +343,7 @@ pub struct Integrator {
     tolerances: Tolerances,
     nominal: Vec<f64>,
     stiff_switches: u64,
+    fixed_step: Option<f64>,
 }
 
 impl Integrator {
@@ -295,7 +355,20 @@ impl Integrator {
             tolerances,
             nominal: nominal.to_vec(),
             stiff_switches: 0,
+            fixed_step: None,
         }
+    }
+
+    /// All steps have this size, whatever their error, but those that land on a limit. False if the method has no such steps: only those of
+    /// [`SolverName::TEXTBOOK`] have.
+    #[must_use]
+    pub fn set_fixed_step(&mut self, step_size: f64) -> bool {
+        self.fixed_step = Some(step_size);
+        match self.method_mut() {
+            Method::Textbook(m) => m.set_fixed_step(step_size),
+            _ => self.fixed_step = None,
+        }
+        self.fixed_step.is_some()
     }
 
     /// As new, for another run of the same states: explicit methods keep their memory.
@@ -309,9 +382,15 @@ impl Integrator {
         match &mut self.methods[0] {
             Method::Dopri5(m) => m.reset(),
             Method::Dop853(m) => m.reset(),
-            other @ (Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_)) => {
+            other @ (Method::Radau(_)
+            | Method::Esdirk(_)
+            | Method::Bdf(_)
+            | Method::Textbook(_)) => {
                 *other = Method::new(other.name(), self.tolerances, &self.nominal);
             }
+        }
+        if let (Method::Textbook(m), Some(step_size)) = (&mut self.methods[0], self.fixed_step) {
+            m.set_fixed_step(step_size);
         }
     }
 
@@ -398,7 +477,7 @@ impl Integrator {
         Ok(())
     }
 
-    /// Takes one accepted step. DOP853 evaluates the problem for its interpolant: [`Integrator::complete_interpolant`] must be called
+    /// Takes one accepted step. DOP853 and RKF4(5) evaluate the problem for their interpolants: [`Integrator::complete_interpolant`] must be called
     /// before [`Integrator::interpolate`] inside the step.
     pub fn step_bare<P: Problem>(
         &mut self,
@@ -412,6 +491,10 @@ impl Integrator {
                 let problem: &mut dyn Problem = problem;
                 m.step_bare(problem, limits)
             }
+            Method::Textbook(m) => {
+                let problem: &mut dyn Problem = problem;
+                m.step_bare(problem, limits)
+            }
             other => on_method_with!(other, problem, m => m.step(problem, limits)),
         }?;
         self.judge_step(evaluations);
@@ -422,6 +505,10 @@ impl Integrator {
     pub fn complete_interpolant<P: Problem>(&mut self, problem: &mut P) -> Result<(), SolveError> {
         match self.method_mut() {
             Method::Dop853(m) => {
+                let problem: &mut dyn Problem = problem;
+                m.complete_interpolant(problem)
+            }
+            Method::Textbook(m) => {
                 let problem: &mut dyn Problem = problem;
                 m.complete_interpolant(problem)
             }
@@ -609,6 +696,7 @@ impl Integrator {
         match self.method_mut() {
             Method::Radau(m) => m.interpolant_error(problem, t),
             Method::Esdirk(m) => m.interpolant_error(problem, t),
+            Method::Textbook(m) => m.interpolant_error(problem, t),
             Method::Dopri5(_) | Method::Dop853(_) | Method::Bdf(_) => Ok(0.0),
         }
     }
@@ -625,7 +713,11 @@ impl Integrator {
     pub fn bow(&self, i: usize) -> Option<[f64; 3]> {
         match self.method() {
             Method::Dopri5(m) => Some(m.bow(i)),
-            Method::Dop853(_) | Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) => None,
+            Method::Dop853(_)
+            | Method::Radau(_)
+            | Method::Esdirk(_)
+            | Method::Bdf(_)
+            | Method::Textbook(_) => None,
         }
     }
 

@@ -27,6 +27,8 @@ pub mod radau;
 pub mod roots;
 pub mod scale;
 mod several;
+pub mod textbook;
+mod three_stage;
 
 pub use bdf::Bdf;
 pub use dop853::Dop853;

@@ -19,6 +19,9 @@ use crate::error::SolveError;
 use crate::integrator::{IntegratorStatistics, Problem, SolverName, StepError, StepLimits};
 use crate::scale::{Tolerances, nominal_magnitude};
 
+/// A fixed step that ends within this part of its size before the limit lands on it: the sum of many steps is off by round-off.
+const LANDING_REL: f64 = 1e-6;
+
 /// The point from which a step is tried.
 #[derive(Debug)]
 pub struct Point {
@@ -56,6 +59,8 @@ pub struct Trial {
     pub h: f64,
     /// A larger trial from the same point was rejected.
     pub repeated: bool,
+    /// The error decides; without it the step is taken as it is and needs no estimate.
+    pub controlled: bool,
     /// State at the end, filled by [`OneStepMethod::attempt`].
     pub x: Vec<f64>,
     /// Derivative there, filled by `attempt` or by [`OneStepMethod::complete`].
@@ -196,6 +201,8 @@ pub struct OneStep<M> {
     interval: LastInterval,
     interpolant_complete: bool,
     step_size_next: f64,
+    /// All steps have this size, whatever their error.
+    fixed: Option<f64>,
     /// A step size is known from before.
     started: bool,
     last: Option<LastStep>,
@@ -222,6 +229,7 @@ impl<M: OneStepMethod> OneStep<M> {
                 t_new: 0.0,
                 h: 0.0,
                 repeated: false,
+                controlled: true,
                 x: zeros(),
                 dx: zeros(),
                 error: zeros(),
@@ -233,10 +241,17 @@ impl<M: OneStepMethod> OneStep<M> {
             },
             interpolant_complete: true,
             step_size_next: 0.0,
+            fixed: None,
             started: false,
             last: None,
             statistics: IntegratorStatistics::default(),
         }
+    }
+
+    /// From here on all steps have this size, whatever their error; they are shorter only to land on their limit.
+    pub fn set_fixed_step(&mut self, step_size: f64) {
+        self.fixed = Some(step_size);
+        self.trial.controlled = false;
     }
 
     /// As new, in the memory that it has. For methods without factors: those keep what belongs to the problem solved before.
@@ -271,6 +286,12 @@ impl<M: OneStepMethod> OneStep<M> {
                     .derivatives(t, &self.point.x, &mut self.point.dx)
                     .map_err(fatal)?;
             }
+        }
+        if let Some(fixed) = self.fixed {
+            all_finite(start.x).map_err(fatal)?;
+            self.step_size_next = fixed;
+            self.started = true;
+            return Ok(());
         }
         let last = self.started.then_some(self.step_size_next);
         // Where f is the same function, the size that it allowed is still the best guess; the error test judges it.
@@ -351,6 +372,9 @@ impl<M: OneStepMethod> OneStep<M> {
         limits: StepLimits,
         with_interpolant: bool,
     ) -> Result<(), StepError> {
+        if let Some(fixed) = self.fixed {
+            return self.advance_fixed(problem, fixed, limits, with_interpolant);
+        }
         let wanted = self.step_size_next;
         let t = self.point.t;
         let mut cause = None;
@@ -414,6 +438,48 @@ impl<M: OneStepMethod> OneStep<M> {
         Err(too_small)
     }
 
+    /// One step of the fixed size, or to the limit if that is nearer (or as good as there). It cannot be tried again smaller.
+    fn advance_fixed<P: Problem + ?Sized>(
+        &mut self,
+        problem: &mut P,
+        fixed: f64,
+        limits: StepLimits,
+        with_interpolant: bool,
+    ) -> Result<(), StepError> {
+        let t = self.point.t;
+        let size = fixed.min(limits.step_size_max);
+        let lands = t + size * (1.0 + LANDING_REL) >= limits.time_end;
+        let t_new = if lands { limits.time_end } else { t + size };
+        let failed = |state, cause| StepError::TooSmall {
+            time: t,
+            step_size: t_new - t,
+            state,
+            cause,
+        };
+        if t_new.is_nan() || t_new <= t {
+            return Err(failed(None, None));
+        }
+        self.trial.t_new = t_new;
+        self.trial.h = t_new - t;
+        self.trial.repeated = false;
+        match self.try_step(problem, with_interpolant) {
+            Ok(Attempt::Computed { .. }) => {
+                if let Err(error) = all_finite(&self.trial.x) {
+                    return Err(failed(None, Some(Box::new(error))));
+                }
+                self.method.plan(self.trial.h, fixed);
+                self.accept(with_interpolant);
+                Ok(())
+            }
+            Ok(Attempt::Again(_)) => Err(failed(self.worst_state(), None)),
+            Err(error) if error.recoverable() => Err(failed(None, Some(Box::new(error)))),
+            Err(error) => Err(StepError::Fatal {
+                time: t,
+                error: Box::new(error),
+            }),
+        }
+    }
+
     fn try_step<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
@@ -422,7 +488,7 @@ impl<M: OneStepMethod> OneStep<M> {
         let (point, trial, statistics) = (&self.point, &mut self.trial, &mut self.statistics);
         let attempt = self.method.attempt(problem, point, trial, statistics)?;
         if let Attempt::Computed { error, .. } = attempt
-            && error <= 1.0
+            && (error <= 1.0 || !trial.controlled)
         {
             self.method.complete(problem, point, trial, statistics)?;
             if with_interpolant {

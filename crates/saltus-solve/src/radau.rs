@@ -1,19 +1,16 @@
 //! Radau IIA of order 5 on the implicit form F(t, x, x') = 0.
 //!
 //! Method: Hairer and Wanner, Solving ODEs II, IV.8 (transformation, simplified Newton, error estimate, predictive step size
-//! control), written for F(t, x, x') instead of M x' = f: the stages x + Z_i with derivatives X'_i = (1/h) Σ (A⁻¹)_ij Z_j
-//! fulfil F(t + c_i h, x + Z_i, X'_i) = 0. With A⁻¹ = T Λ T⁻¹ the Newton system splits into a real one with
-//! (γ/h) F_x' + F_x and a complex one with ((α + iβ)/h) F_x' + F_x. The interpolant is the collocation polynomial.
+//! control), written for F(t, x, x') instead of M x' = f; the stages are solved in `three_stage`. The interpolant is the collocation polynomial.
 //! F_x is made by differences; F_x' is the identity for the default form.
 
-use crate::control::{Control, Law, all_finite};
+use crate::control::{Control, Law};
 use crate::error::SolveError;
-use crate::implicit::{Matrices, Monitor, Verdict, filtered_defect};
+use crate::implicit::filtered_defect;
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
-use crate::jacobian::IterationMatrix;
-use crate::linear::Complex;
 use crate::one_step::{Attempt, Discontinuity, LastInterval, OneStep, OneStepMethod, Point, Trial};
-use crate::scale::{EPS, Tolerances, rms};
+use crate::scale::{Tolerances, rms};
+use crate::three_stage::{Solved, Stages, Tableau};
 
 /// √6, written out because `sqrt` is not a constant function.
 const SQRT6: f64 = 2.449_489_742_783_178;
@@ -61,30 +58,28 @@ const GAMMA: f64 = 3.637_834_252_744_496;
 const ALPHA: f64 = 2.681_082_873_627_752;
 const BETA: f64 = 3.050_430_199_247_410_5;
 
-/// Iterations of the simplified Newton method.
-const NEWTON_MAX: u32 = 7;
-/// Below this contraction the Jacobian is kept.
-const CONTRACTION_KEEP: f64 = 1e-3;
 /// Errors below this are not distinguished.
 const ERROR_MIN: f64 = 1e-10;
 
 /// The integrator.
 pub type Radau = OneStep<RadauMethod>;
 
+/// The tableau.
+#[derive(Debug)]
+struct RadauIIA;
+
+impl Tableau for RadauIIA {
+    const C: [f64; 3] = [C1, C2, 1.0];
+    const T: [[f64; 3]; 3] = T;
+    const TI: [[f64; 3]; 3] = TI;
+    const GAMMA: f64 = GAMMA;
+    const ALPHA: f64 = ALPHA;
+    const BETA: f64 = BETA;
+}
+
 #[derive(Debug)]
 pub struct RadauMethod {
-    /// Stage increments and their transforms.
-    z: [Vec<f64>; 3],
-    w: [Vec<f64>; 3],
-    /// Residuals of the stages, then the right-hand sides of the Newton systems.
-    r: [Vec<f64>; 3],
-    stage: Vec<f64>,
-    stage_dx: Vec<f64>,
-    complex: Vec<Complex>,
-    matrices: Matrices,
-    real: IterationMatrix<f64>,
-    imaginary: IterationMatrix<Complex>,
-    monitor: Monitor,
+    stages: Stages<RadauIIA>,
     /// Interpolant: state at the end and three divided differences, over the step `dense_step`.
     dense: [Vec<f64>; 4],
     dense_step: f64,
@@ -104,20 +99,9 @@ impl OneStepMethod for RadauMethod {
     const DEGREE: usize = 3;
 
     fn new(n: usize, tolerances: Tolerances) -> RadauMethod {
-        let zeros = || vec![0.0; n];
-        let rel = RadauMethod::inner_tolerances(tolerances).rel;
         RadauMethod {
-            z: std::array::from_fn(|_| zeros()),
-            w: std::array::from_fn(|_| zeros()),
-            r: std::array::from_fn(|_| zeros()),
-            stage: zeros(),
-            stage_dx: zeros(),
-            complex: vec![Complex::default(); n],
-            matrices: Matrices::new(n, CONTRACTION_KEEP),
-            real: IterationMatrix::new(),
-            imaginary: IterationMatrix::new(),
-            monitor: Monitor::new((10.0 * EPS / rel).max(0.03f64.min(rel.sqrt())), NEWTON_MAX),
-            dense: std::array::from_fn(|_| zeros()),
+            stages: Stages::new(n, RadauMethod::inner_tolerances(tolerances).rel),
+            dense: std::array::from_fn(|_| vec![0.0; n]),
             dense_step: 1.0,
         }
     }
@@ -132,8 +116,7 @@ impl OneStepMethod for RadauMethod {
     }
 
     fn restart(&mut self, change: Discontinuity) {
-        self.matrices.restart(change);
-        self.monitor.restart();
+        self.stages.restart(change);
     }
 
     fn attempt<P: Problem + ?Sized>(
@@ -143,29 +126,23 @@ impl OneStepMethod for RadauMethod {
         trial: &mut Trial,
         statistics: &mut IntegratorStatistics,
     ) -> Result<Attempt, SolveError> {
-        let h = trial.h;
-        loop {
-            if self.matrices.prepare(problem, point, h, statistics)? {
-                statistics.factorizations += 1;
-                if !self.factor(h) {
-                    return Ok(Attempt::Again(0.5));
-                }
-                self.matrices.factored(h);
+        // Stage increments from the last step's collocation polynomial; zero in the first step.
+        let (dense, ratio) = (&self.dense, trial.h / self.dense_step);
+        let start = |i: usize, c: [f64; 3]| {
+            if point.first {
+                return [0.0; 3];
             }
-            match self.newton(problem, point, trial, statistics) {
-                Ok(Verdict::Converged) => break,
-                Err(error) if !error.recoverable() => return Err(error),
-                // With a Jacobian of an earlier point the failure says nothing about the step.
-                _ if self.matrices.renew() => {}
-                Ok(verdict) => return Ok(Attempt::Again(verdict.shrink())),
-                Err(error) => return Err(error),
-            }
-        }
+            let [d1, d2, d3] = [1, 2, 3].map(|k| dense[k][i]);
+            let at = |s: f64| s * (d1 + (s - (C2 - 1.0)) * (d2 + (s - (C1 - 1.0)) * d3));
+            c.map(|c| at(c * ratio))
+        };
+        let effort = match (self.stages).solve(problem, point, trial, start, statistics)? {
+            Solved::Converged { effort } => effort,
+            Solved::Again(factor) => return Ok(Attempt::Again(factor)),
+        };
         let error = self.error_norm(problem, point, trial, statistics)?;
-        let most = f64::from(2 * NEWTON_MAX);
-        let effort = (1.0 + most) / (f64::from(self.monitor.iterations()) + most);
         for i in 0..point.x.len() {
-            trial.x[i] = point.x[i] + self.z[2][i];
+            trial.x[i] = point.x[i] + self.stages.z[2][i];
         }
         Ok(Attempt::Computed { error, effort })
     }
@@ -180,7 +157,7 @@ impl OneStepMethod for RadauMethod {
         statistics.rhs_evaluations += 1;
         problem.derivatives(trial.t_new, &trial.x, &mut trial.dx)?;
         for i in 0..trial.x.len() {
-            let [z1, z2, z3] = [self.z[0][i], self.z[1][i], self.z[2][i]];
+            let [z1, z2, z3] = [0, 1, 2].map(|s| self.stages.z[s][i]);
             let d1 = (z2 - z3) / (C2 - 1.0);
             let ak = (z1 - z2) / (C1 - C2);
             let third = (ak - z1 / C1) / C2;
@@ -195,11 +172,11 @@ impl OneStepMethod for RadauMethod {
     }
 
     fn plan(&mut self, h: f64, next: f64) -> f64 {
-        self.matrices.plan(h, next, self.monitor.contraction())
+        self.stages.plan(h, next)
     }
 
     fn lipschitz(&self) -> f64 {
-        self.matrices.lipschitz()
+        self.stages.matrices.lipschitz()
     }
 
     fn interpolate(&self, _: &LastInterval, theta: f64, out: &mut [f64]) {
@@ -223,115 +200,19 @@ impl OneStepMethod for RadauMethod {
         let theta = (t - step.t_old) / (step.t - step.t_old);
         let (s, p, q) = (theta - 1.0, theta - C2, theta - C1);
         let [d0, d1, d2, d3] = &self.dense;
+        let stages = &mut self.stages;
         for i in 0..weights.len() {
             let inner = d2[i] + q * d3[i];
-            self.stage[i] = d0[i] + s * (d1[i] + p * inner);
-            self.stage_dx[i] = (d1[i] + p * inner + s * (inner + p * d3[i])) / h;
+            stages.stage[i] = d0[i] + s * (d1[i] + p * inner);
+            stages.stage_dx[i] = (d1[i] + p * inner + s * (inner + p * d3[i])) / h;
         }
-        let at = (t, &self.stage[..], &self.stage_dx[..]);
-        filtered_defect(
-            problem,
-            at,
-            &mut self.real,
-            weights,
-            &mut self.r[0],
-            statistics,
-        )
+        let at = (t, &stages.stage[..], &stages.stage_dx[..]);
+        let (matrix, room) = (&mut stages.real, &mut stages.r[0]);
+        filtered_defect(problem, at, matrix, weights, room, statistics)
     }
 }
 
 impl RadauMethod {
-    fn factor(&mut self, h: f64) -> bool {
-        let jacobian = self.matrices.jacobian();
-        self.real.factor(jacobian, GAMMA / h)
-            && (self.imaginary).factor(jacobian, Complex::new(ALPHA / h, BETA / h))
-    }
-
-    fn newton<P: Problem + ?Sized>(
-        &mut self,
-        problem: &mut P,
-        point: &Point,
-        trial: &Trial,
-        statistics: &mut IntegratorStatistics,
-    ) -> Result<Verdict, SolveError> {
-        let (n, h) = (point.x.len(), trial.h);
-        self.starting_values(point.first, h);
-        self.monitor.start(self.matrices.trusted());
-        loop {
-            for s in 0..3 {
-                for i in 0..n {
-                    self.stage[i] = point.x[i] + self.z[s][i];
-                    // X' = (1/h) T Λ W
-                    let [w1, w2, w3] = [self.w[0][i], self.w[1][i], self.w[2][i]];
-                    let scaled = [GAMMA * w1, ALPHA * w2 - BETA * w3, BETA * w2 + ALPHA * w3];
-                    self.stage_dx[i] =
-                        (T[s][0] * scaled[0] + T[s][1] * scaled[1] + T[s][2] * scaled[2]) / h;
-                }
-                let t = if s == 2 {
-                    trial.t_new
-                } else {
-                    point.t + [C1, C2][s] * h
-                };
-                statistics.rhs_evaluations += 1;
-                problem.residual(t, &self.stage, &self.stage_dx, &mut self.r[s])?;
-                all_finite(&self.r[s])?;
-            }
-            for i in 0..n {
-                let [r1, r2, r3] = [self.r[0][i], self.r[1][i], self.r[2][i]];
-                self.r[0][i] = -(TI[0][0] * r1 + TI[0][1] * r2 + TI[0][2] * r3);
-                let re = -(TI[1][0] * r1 + TI[1][1] * r2 + TI[1][2] * r3);
-                let im = -(TI[2][0] * r1 + TI[2][1] * r2 + TI[2][2] * r3);
-                self.complex[i] = Complex::new(re, im);
-            }
-            self.real.solve(&mut self.r[0]);
-            self.imaginary.solve(&mut self.complex);
-            let mut sum = 0.0;
-            for i in 0..n {
-                let weight = point.weights[i];
-                sum += (self.r[0][i] / weight).powi(2)
-                    + (self.complex[i].re / weight).powi(2)
-                    + (self.complex[i].im / weight).powi(2);
-            }
-            let verdict = self.monitor.observe((sum / (3 * n.max(1)) as f64).sqrt());
-            if !matches!(verdict, Verdict::Continue | Verdict::Converged) {
-                return Ok(verdict);
-            }
-            for i in 0..n {
-                self.w[0][i] += self.r[0][i];
-                self.w[1][i] += self.complex[i].re;
-                self.w[2][i] += self.complex[i].im;
-                let [w1, w2, w3] = [self.w[0][i], self.w[1][i], self.w[2][i]];
-                for (z, row) in self.z.iter_mut().zip(&T) {
-                    z[i] = row[0] * w1 + row[1] * w2 + row[2] * w3;
-                }
-            }
-            if verdict == Verdict::Converged {
-                return Ok(verdict);
-            }
-        }
-    }
-
-    /// Stage increments from the last step's collocation polynomial; zero in the first step.
-    fn starting_values(&mut self, first: bool, h: f64) {
-        if first {
-            for s in 0..3 {
-                self.z[s].fill(0.0);
-                self.w[s].fill(0.0);
-            }
-            return;
-        }
-        let ratio = h / self.dense_step;
-        for i in 0..self.stage.len() {
-            let [_, d1, d2, d3] = [0, 1, 2, 3].map(|k| self.dense[k][i]);
-            let at = |s: f64| s * (d1 + (s - (C2 - 1.0)) * (d2 + (s - (C1 - 1.0)) * d3));
-            let z = [at(C1 * ratio), at(C2 * ratio), at(ratio)];
-            for s in 0..3 {
-                self.z[s][i] = z[s];
-                self.w[s][i] = TI[s][0] * z[0] + TI[s][1] * z[1] + TI[s][2] * z[2];
-            }
-        }
-    }
-
     /// ‖(γ/h F_x' + F_x)⁻¹ F_x' (x'₀ + Σ e_i Z_i/h)‖; in first and repeated steps filtered a second time, with -F(t, x + e, x'₀) added for the error e of
     /// the first.
     fn error_norm<P: Problem + ?Sized>(
@@ -342,27 +223,29 @@ impl RadauMethod {
         statistics: &mut IntegratorStatistics,
     ) -> Result<f64, SolveError> {
         let (n, h) = (point.x.len(), trial.h);
+        let stages = &mut self.stages;
         for i in 0..n {
-            let sum = (DD[0] * self.z[0][i] + DD[1] * self.z[1][i] + DD[2] * self.z[2][i]) / h;
+            let sum =
+                (DD[0] * stages.z[0][i] + DD[1] * stages.z[1][i] + DD[2] * stages.z[2][i]) / h;
             trial.error[i] = sum + point.dx[i];
         }
-        self.matrices.times_rate(&mut trial.error);
-        self.r[1].copy_from_slice(&trial.error);
-        self.real.solve(&mut trial.error);
+        stages.matrices.times_rate(&mut trial.error);
+        stages.r[1].copy_from_slice(&trial.error);
+        stages.real.solve(&mut trial.error);
         let error = at_least(ERROR_MIN, rms(&trial.error, &point.weights));
         if error < 1.0 || !(point.first || trial.repeated) {
             return Ok(error);
         }
         for i in 0..n {
-            self.stage[i] = point.x[i] + trial.error[i];
+            stages.stage[i] = point.x[i] + trial.error[i];
         }
         statistics.rhs_evaluations += 1;
         // Σ e_i Z_i/h + f(t, x + e) for the explicit form
-        problem.residual(point.t, &self.stage, &point.dx, &mut self.r[2])?;
+        problem.residual(point.t, &stages.stage, &point.dx, &mut stages.r[2])?;
         for i in 0..n {
-            trial.error[i] = self.r[1][i] - self.r[2][i];
+            trial.error[i] = stages.r[1][i] - stages.r[2][i];
         }
-        self.real.solve(&mut trial.error);
+        stages.real.solve(&mut trial.error);
         Ok(at_least(ERROR_MIN, rms(&trial.error, &point.weights)))
     }
 }

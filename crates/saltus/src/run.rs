@@ -187,7 +187,7 @@ impl<'m, M: Model> Experiment<'m, M> {
     /// `auto`, `dopri5`, `dop853`, `radau`, `esdirk` or `bdf`.
     pub fn solver(mut self, name: &str) -> Result<Self, Error> {
         let Some(solver) = SolverName::from_name(name) else {
-            let known: Vec<&str> = SolverName::ALL.iter().map(|s| s.as_str()).collect();
+            let known: Vec<&str> = SolverName::all().map(SolverName::as_str).collect();
             return Err(Error::Usage(format!(
                 "there is no solver `{name}`; known are {}",
                 known.join(", ")

@@ -25,8 +25,7 @@ use crate::zeno::{EXCURSION_BANDS, EXCURSION_ULPS, Rests, ZenoPoint};
 use saltus_model::{CrossingClass, Instance, ScheduleKind, StepPoint, System, Values};
 use saltus_solve::roots::Change;
 use saltus_solve::{
-    Accuracy, CrossingFunctions, Discontinuity, Driver, Guess, Located, SolveError, SolverName,
-    first_crossing,
+    Accuracy, CrossingFunctions, Discontinuity, Driver, Guess, Located, SolveError, first_crossing,
 };
 
 /// Difference quotients look ahead by at most this part of the span.
@@ -349,8 +348,7 @@ impl<I: Instance> Run<'_, I> {
     fn renew_integrator(&mut self) {
         let system = self.instance.system(&self.values);
         let patterned = system.state_pattern().is_some() || system.dae_form().is_some();
-        let explicit = matches!(self.options.solver, SolverName::Dopri5 | SolverName::Dop853);
-        if !patterned || explicit {
+        if !patterned || self.options.solver.is_explicit() {
             return;
         }
         self.absorb_integrator_statistics();

@@ -5,7 +5,7 @@ use saltus_model::ode::{Crossing, OdeProblem};
 use saltus_model::{Model, Slot};
 use saltus_sim::{EventKind, Options, OutputGrid, SolverName};
 
-const SOLVERS: [SolverName; 6] = SolverName::ALL;
+const SOLVERS: [SolverName; 6] = SolverName::PRODUCTION;
 
 /// ±1 of a relation that holds where its function is positive.
 fn sign(holds: f64) -> f64 {

@@ -113,6 +113,13 @@ fn measured_order_is_the_theory() {
         (SolverName::Dop853, 8.0, 8),
         (SolverName::Radau, 5.0, 16),
         (SolverName::Esdirk, 5.0, 16),
+        (SolverName::Euler, 1.0, 2000),
+        (SolverName::Rk4, 4.0, 40),
+        (SolverName::RungeKuttaSimpson, 4.0, 40),
+        (SolverName::Rkf45, 4.0, 40),
+        (SolverName::BackwardEuler, 1.0, 2000),
+        (SolverName::Trapezoidal, 2.0, 200),
+        (SolverName::Lobatto, 4.0, 40),
     ] {
         let found = measured_order(global_error(solver, steps), global_error(solver, 2 * steps));
         assert!((found - order).abs() < 0.2, "{solver:?}: {found}");
@@ -121,13 +128,20 @@ fn measured_order_is_the_theory() {
 
 #[test]
 fn dense_output_has_its_order() {
-    // Local error: one power more than the order of the interpolant, 4 for DOPRI5 and ESDIRK, 7 for DOP853 and 3 for the
-    // collocation polynomial.
+    // Local error: one power more than the order of the interpolant, 4 for DOPRI5, ESDIRK, RK4 and RKF4(5), 7 for DOP853, 3 for the collocation
+    // polynomial and Lobatto IIIC.
     for (solver, power, h) in [
         (SolverName::Dopri5, 5.0, 0.1),
         (SolverName::Dop853, 8.0, 0.4),
         (SolverName::Radau, 4.0, 0.1),
         (SolverName::Esdirk, 5.0, 0.1),
+        (SolverName::Euler, 2.0, 0.01),
+        (SolverName::Rk4, 5.0, 0.1),
+        (SolverName::RungeKuttaSimpson, 5.0, 0.1),
+        (SolverName::Rkf45, 5.0, 0.1),
+        (SolverName::BackwardEuler, 2.0, 0.01),
+        (SolverName::Trapezoidal, 3.0, 0.05),
+        (SolverName::Lobatto, 4.0, 0.1),
     ] {
         let found = measured_order(
             interpolation_error(solver, h),
@@ -169,6 +183,13 @@ fn exact_for_polynomials_of_the_order_and_not_beyond() {
         (SolverName::Dop853, 8),
         (SolverName::Radau, 5),
         (SolverName::Esdirk, 5),
+        (SolverName::Euler, 1),
+        (SolverName::Rk4, 4),
+        (SolverName::RungeKuttaSimpson, 4),
+        (SolverName::Rkf45, 4),
+        (SolverName::BackwardEuler, 1),
+        (SolverName::Trapezoidal, 2),
+        (SolverName::Lobatto, 4),
     ] {
         for degree in 1..=order {
             let error = polynomial_error(solver, degree);

@@ -7,3 +7,4 @@ mod lemke;
 mod linear;
 mod roots;
 mod stiff;
+mod textbook;
