@@ -22,6 +22,7 @@
 mod affine;
 mod bernstein;
 mod general;
+pub mod interpolation;
 pub mod location;
 mod polish;
 
@@ -29,7 +30,7 @@ use crate::error::SolveError;
 use crate::scale::{DENSE_EVENTS_ULPS, EPS, time_resolution};
 use bernstein::Walk;
 pub use location::LocationMethod;
-use location::{Guess, Locator};
+use location::{Guess, Locator, Needs};
 
 /// Changes within this many units of time resolution are one event.
 const GATHER_ULPS: f64 = 4.0;
@@ -790,14 +791,53 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             ),
             self.resolution(),
         );
+        let needs = self.isolation.method.needs();
+        match needs {
+            Needs::Values => {}
+            Needs::Rates => {
+                let (left, right) = (led.bracket.left, led.bracket.right);
+                locator.set_rates(self.rate_of(led, left)?, self.rate_of(led, right)?);
+            }
+            Needs::Polynomial => locator.set_polynomial(self.polynomial_of(led)?),
+        }
         while let Some(t) = locator.propose() {
             let seen = self.look(led, t)?;
             if seen.shown == Shown::Overtaken {
                 return Ok(Ended::Overtaken);
             }
             locator.update(t, seen.level, seen.shown == Shown::Right);
+            if needs == Needs::Rates {
+                locator.update_rate(self.rate_of(led, t)?);
+            }
         }
         Ok(Ended::Closed)
+    }
+
+    /// The level of the leader at a time, which is not looked at for changes.
+    fn leader_at(&mut self, led: &Led<'_>, t: f64) -> Result<f64, SolveError> {
+        let mut room = self.isolation.take();
+        let evaluated = self.evaluate(t, led.scope, &mut room);
+        let level = self.level(led.leader, room[led.leader]);
+        self.isolation.put(room);
+        evaluated.map(|()| level)
+    }
+
+    /// The rate of the leader on the interpolant, by a central difference over a small part of the interval.
+    fn rate_of(&mut self, led: &Led<'_>, t: f64) -> Result<f64, SolveError> {
+        let (low, high) = interpolation::difference_points(t, self.start, self.start + self.width);
+        let rise = self.leader_at(led, high)? - self.leader_at(led, low)?;
+        Ok(rise / (high - low))
+    }
+
+    /// The polynomial through values of the leader in the bracket: an affine function itself, others nearly.
+    fn polynomial_of(&mut self, led: &Led<'_>) -> Result<Vec<f64>, SolveError> {
+        let degree = self.functions.degree().max(interpolation::FITTED);
+        let (left, width) = (led.bracket.left, led.bracket.right - led.bracket.left);
+        let mut values = Vec::with_capacity(degree + 1);
+        for k in 0..=degree {
+            values.push(self.leader_at(led, left + interpolation::node(k, degree) * width)?);
+        }
+        Ok(interpolation::polynomial_through(&values))
     }
 
     /// Below this width a bracket is not refined, be there floats between its ends.

@@ -4,14 +4,27 @@
 //! out: the next point to evaluate, until no float lies between the ends. A [`Locator`] proposes, the caller evaluates and tells
 //! on which side the point is; so the caller may bracket "some relation has changed" with the values of one function.
 //!
-//! Sources: Dowell and Jarratt 1971 (Illinois) and 1972 (Pegasus); Anderson and Björck 1973; Ganchovski and Traykov 2023 (ModAB);
+//! Guarded methods, those of the source documents, have two safeguards, both counted: a proposal outside of the bracket is replaced by its middle, and from the
+//! fourth evaluation on the bracket halves at least every three evaluations. A proposal at an end of the bracket is moved inwards by as little as can be, so that
+//! a method that has arrived on one side closes the bracket from the other; this is counted apart.
+//!
+//! Sources: Cellier and Kofman, chapter 9 (equations in `interpolation.rs` here); Dekker 1969; Dowell and Jarratt 1971 (Illinois) and 1972 (Pegasus); Anderson and Björck 1973; Ganchovski and Traykov 2023 (ModAB);
 //! Brent, Algorithms for Minimization without Derivatives, 4; Chandrupatla, Advances in Engineering Software 28, 1997; Oliveira and
 //! Takahashi, ACM TOMS 47, 2021 (ITP); Alefeld, Potra and Shi, ACM TOMS 21, 1995 (algorithm 748).
+
+use super::interpolation;
+use crate::error::SolveError;
 
 /// Proposals are followed for this many evaluations, then the bracket is halved.
 const PROPOSALS_MAX: u32 = 160;
 /// Evaluations of one location. Halving alone needs 53 on a bracket of one exponent, and some thousand from 1 to the smallest float.
 const EVALUATIONS_MAX: u32 = 1400;
+/// Evaluations that a guarded method has before its bracket must halve.
+const FREE_EVALUATIONS: u32 = 3;
+/// A proposal this close to an end has arrived there, be it outside by round-off.
+const NEAR_ULPS: f64 = 4.0;
+/// (√5 - 1)/2, the solution of x = (1 - x)/x (9.8); written out because `sqrt` is not a constant function.
+pub(super) const GOLDEN_SECTION: f64 = 0.618_033_988_749_894_8;
 /// ITP: share of the bracket, power and slack of its authors' recommendation.
 const ITP_KAPPA_1: f64 = 0.2;
 const ITP_SLACK: f64 = 1.0;
@@ -26,42 +39,123 @@ const TOMS_SHRINK: f64 = 0.5;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum LocationMethod {
     Bisection,
+    /// The bracket is divided by the golden section (9.8).
+    GoldenSection,
+    /// f = f_k + (t - t_k) Φ(t) solved for the t in front of the slope: t_next = t_k - f_k/Φ(t). Needs no derivative and always looks from the start of
+    /// the step.
+    FixedPoint,
     RegulaFalsi,
     Illinois,
     Pegasus,
+    /// Through the two newest points, whatever their signs.
+    Secant,
+    Dekker,
     ModAb,
     Brent,
     #[default]
     Chandrupatla,
     Itp,
     Toms748,
+    /// From the end of the step on.
+    Newton,
+    /// A cubic through values and rates at both ends by the 4x4 system (9.12) …
+    Cubic,
+    /// … and by Hermite's basis (H9.4).
+    CubicHermite,
+    /// The same for t as a function of the value, by the 4x4 system (9.17) …
+    InverseCubic,
+    /// … and by Hermite's basis (9.18 to 9.25).
+    InverseHermite,
+    /// Newton's iteration on the Taylor polynomial at the end of the step (9.26 to 9.29).
+    Nordsieck,
+    /// The root of the step's interpolation polynomial (P9.1).
+    Dense,
 }
 
 impl LocationMethod {
-    pub const ALL: [LocationMethod; 9] = [
+    pub const ALL: [LocationMethod; 20] = [
         LocationMethod::Bisection,
+        LocationMethod::GoldenSection,
+        LocationMethod::FixedPoint,
         LocationMethod::RegulaFalsi,
         LocationMethod::Illinois,
         LocationMethod::Pegasus,
+        LocationMethod::Secant,
+        LocationMethod::Dekker,
         LocationMethod::ModAb,
         LocationMethod::Brent,
         LocationMethod::Chandrupatla,
         LocationMethod::Itp,
         LocationMethod::Toms748,
+        LocationMethod::Newton,
+        LocationMethod::Cubic,
+        LocationMethod::CubicHermite,
+        LocationMethod::InverseCubic,
+        LocationMethod::InverseHermite,
+        LocationMethod::Nordsieck,
+        LocationMethod::Dense,
     ];
 
     pub fn as_str(self) -> &'static str {
         match self {
             LocationMethod::Bisection => "bisection",
+            LocationMethod::GoldenSection => "golden-section",
+            LocationMethod::FixedPoint => "fixed-point",
             LocationMethod::RegulaFalsi => "regula-falsi",
             LocationMethod::Illinois => "illinois",
             LocationMethod::Pegasus => "pegasus",
+            LocationMethod::Secant => "secant",
+            LocationMethod::Dekker => "dekker",
             LocationMethod::ModAb => "modab",
             LocationMethod::Brent => "brent",
             LocationMethod::Chandrupatla => "chandrupatla",
             LocationMethod::Itp => "itp",
             LocationMethod::Toms748 => "toms748",
+            LocationMethod::Newton => "newton",
+            LocationMethod::Cubic => "cubic",
+            LocationMethod::CubicHermite => "cubic-hermite",
+            LocationMethod::InverseCubic => "inverse-cubic",
+            LocationMethod::InverseHermite => "inverse-hermite",
+            LocationMethod::Nordsieck => "nordsieck",
+            LocationMethod::Dense => "dense",
         }
+    }
+
+    /// What a method uses beside the values of the function.
+    pub fn needs(self) -> Needs {
+        match self {
+            LocationMethod::Newton
+            | LocationMethod::Cubic
+            | LocationMethod::CubicHermite
+            | LocationMethod::InverseCubic
+            | LocationMethod::InverseHermite => Needs::Rates,
+            LocationMethod::Nordsieck | LocationMethod::Dense => Needs::Polynomial,
+            LocationMethod::Bisection
+            | LocationMethod::GoldenSection
+            | LocationMethod::FixedPoint
+            | LocationMethod::RegulaFalsi
+            | LocationMethod::Illinois
+            | LocationMethod::Pegasus
+            | LocationMethod::Secant
+            | LocationMethod::Dekker
+            | LocationMethod::ModAb
+            | LocationMethod::Brent
+            | LocationMethod::Chandrupatla
+            | LocationMethod::Itp
+            | LocationMethod::Toms748 => Needs::Values,
+        }
+    }
+
+    /// The general safeguards apply; the others have their own.
+    fn is_guarded(self) -> bool {
+        !matches!(
+            self,
+            LocationMethod::ModAb
+                | LocationMethod::Brent
+                | LocationMethod::Chandrupatla
+                | LocationMethod::Itp
+                | LocationMethod::Toms748
+        )
     }
 
     pub fn from_name(name: &str) -> Option<LocationMethod> {
@@ -69,6 +163,95 @@ impl LocationMethod {
             .into_iter()
             .find(|method| method.as_str() == name)
     }
+}
+
+/// What a method of location uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Needs {
+    Values,
+    /// The rate of the function too.
+    Rates,
+    /// A polynomial over the bracket.
+    Polynomial,
+}
+
+/// How often a method was not followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Safeguards {
+    /// The proposal was outside of the bracket, or no number.
+    pub outside: u32,
+    /// The bracket had to be halved.
+    pub slow: u32,
+    /// The proposal was as good as an end of the bracket, which was closed from there.
+    pub closing: u32,
+}
+
+/// A function of time with what the methods of [`LocationMethod`] need of it.
+pub trait Curve {
+    fn value(&mut self, t: f64) -> Result<f64, SolveError>;
+
+    fn rate(&mut self, t: f64) -> Result<f64, SolveError>;
+
+    /// Coefficients, the constant one first, of the polynomial in (t - left)/(right - left) that is or stands for the function between two times.
+    fn polynomial(&mut self, left: f64, right: f64) -> Result<Vec<f64>, SolveError>;
+}
+
+/// A location with all that was tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    pub found: Bracketed,
+    /// The points evaluated after the ends of the bracket.
+    pub iterates: Vec<f64>,
+    /// Iterates on the polynomial of the step, which cost no evaluation.
+    pub inner: Vec<f64>,
+    pub safeguards: Safeguards,
+    /// Evaluations of the rate.
+    pub rates: u32,
+}
+
+/// Locates the change of sign of a curve between two times. `None` if there is none.
+pub fn trace(
+    method: LocationMethod,
+    curve: &mut (impl Curve + ?Sized),
+    left: f64,
+    right: f64,
+) -> Result<Option<Trace>, SolveError> {
+    let (at_left, at_right) = (curve.value(left)?, curve.value(right)?);
+    let side = at_left >= 0.0;
+    if (at_right >= 0.0) == side || left >= right {
+        return Ok(None);
+    }
+    let mut locator = Locator::new(method, (left, at_left), (right, at_right), 0.0);
+    let mut rates = 0;
+    match method.needs() {
+        Needs::Values => {}
+        Needs::Rates => {
+            locator.set_rates(curve.rate(left)?, curve.rate(right)?);
+            rates = 2;
+        }
+        Needs::Polynomial => locator.set_polynomial(curve.polynomial(left, right)?),
+    }
+    let mut iterates = Vec::new();
+    while let Some(t) = locator.propose() {
+        iterates.push(t);
+        let value = curve.value(t)?;
+        locator.update(t, value, (value >= 0.0) != side);
+        if method.needs() == Needs::Rates {
+            rates += 1;
+            locator.update_rate(curve.rate(t)?);
+        }
+    }
+    Ok(Some(Trace {
+        found: Bracketed {
+            left: locator.left.0,
+            right: locator.right.0,
+            evaluations: locator.evaluations + 2,
+        },
+        iterates,
+        inner: locator.inner,
+        safeguards: locator.safeguards,
+        rates,
+    }))
 }
 
 /// Neighbouring floats (or times as close as the resolution asked for) between which a function changes sign.
@@ -79,28 +262,45 @@ pub struct Bracketed {
     pub evaluations: u32,
 }
 
-/// Locates the change of sign of `f` in [left, right]. `None` if there is none.
+/// Locates the change of sign of `f` in [left, right]. `None` if there is none. Rates and polynomials, where the method needs them, are made from values,
+/// which are not counted.
 pub fn locate(
     method: LocationMethod,
-    mut f: impl FnMut(f64) -> f64,
+    f: impl FnMut(f64) -> f64,
     left: f64,
     right: f64,
 ) -> Option<Bracketed> {
-    let (at_left, at_right) = (f(left), f(right));
-    let side = at_left >= 0.0;
-    if (at_right >= 0.0) == side || left >= right {
-        return None;
+    let mut curve = Values { f, left, right };
+    match trace(method, &mut curve, left, right) {
+        Ok(found) => found.map(|trace| trace.found),
+        Err(_) => unreachable!("a plain function has no errors"),
     }
-    let mut locator = Locator::new(method, (left, at_left), (right, at_right), 0.0);
-    while let Some(x) = locator.propose() {
-        let at_x = f(x);
-        locator.update(x, at_x, (at_x >= 0.0) != side);
+}
+
+/// A plain function on an interval.
+pub(super) struct Values<F> {
+    pub(super) f: F,
+    pub(super) left: f64,
+    pub(super) right: f64,
+}
+
+impl<F: FnMut(f64) -> f64> Curve for Values<F> {
+    fn value(&mut self, t: f64) -> Result<f64, SolveError> {
+        Ok((self.f)(t))
     }
-    Some(Bracketed {
-        left: locator.left.0,
-        right: locator.right.0,
-        evaluations: locator.evaluations + 2,
-    })
+
+    fn rate(&mut self, t: f64) -> Result<f64, SolveError> {
+        let (low, high) = interpolation::difference_points(t, self.left, self.right);
+        Ok(((self.f)(high) - (self.f)(low)) / (high - low))
+    }
+
+    fn polynomial(&mut self, left: f64, right: f64) -> Result<Vec<f64>, SolveError> {
+        let node = |k: usize| left + interpolation::node(k, interpolation::FITTED) * (right - left);
+        let values: Vec<f64> = (0..=interpolation::FITTED)
+            .map(|k| (self.f)(node(k)))
+            .collect();
+        Ok(interpolation::polynomial_through(&values))
+    }
 }
 
 type Point = (f64, f64);
@@ -135,6 +335,19 @@ pub(super) struct Locator {
     distance: f64,
     clamped: bool,
     own: Own,
+    /// The point before the newest, and the left end at the beginning.
+    before: Point,
+    origin: Point,
+    /// Rates at the ends and at the newest point.
+    rates: (f64, f64),
+    newest_rate: f64,
+    polynomial: Vec<f64>,
+    inner: Vec<f64>,
+    pub(super) safeguards: Safeguards,
+    /// The last proposal was not the method's.
+    overruled: bool,
+    /// Widths of the bracket two evaluations ago, one ago, and now: after the next one it is half of the first.
+    widths: [f64; 3],
 }
 
 /// What single methods remember.
@@ -149,6 +362,11 @@ enum Own {
     Brent {
         step: f64,
         before: f64,
+    },
+    /// The best point, and the best one before.
+    Dekker {
+        best: Point,
+        last: Point,
     },
     Itp {
         width: f64,
@@ -179,6 +397,10 @@ impl Locator {
                 step: width,
                 before: width,
             },
+            LocationMethod::Dekker => {
+                let (best, last) = by_size(left, right);
+                Own::Dekker { best, last }
+            }
             LocationMethod::Itp => Own::Itp { width, round: 0 },
             LocationMethod::Toms748 => Own::Toms { stage: 0, width },
             _ => Own::Nothing,
@@ -198,6 +420,34 @@ impl Locator {
             distance: 0.0,
             clamped: false,
             own,
+            before: left,
+            origin: left,
+            rates: (f64::NAN, f64::NAN),
+            newest_rate: f64::NAN,
+            polynomial: Vec::new(),
+            inner: Vec::new(),
+            safeguards: Safeguards::default(),
+            overruled: false,
+            widths: [width; 3],
+        }
+    }
+
+    pub(super) fn set_rates(&mut self, left: f64, right: f64) {
+        self.rates = (left, right);
+        self.newest_rate = right;
+    }
+
+    pub(super) fn set_polynomial(&mut self, polynomial: Vec<f64>) {
+        self.polynomial = polynomial;
+    }
+
+    /// The rate at the point of the last [`Locator::update`].
+    pub(super) fn update_rate(&mut self, rate: f64) {
+        self.newest_rate = rate;
+        if self.newest_is_right {
+            self.rates.1 = rate;
+        } else {
+            self.rates.0 = rate;
         }
     }
 
@@ -213,21 +463,36 @@ impl Locator {
         {
             return None;
         }
-        let unit = self.resolution.max(ulp(a.abs().min(b.abs())));
-        if self.distance < unit {
-            self.distance = unit;
-        }
+        let unit_at = |end: f64| self.resolution.max(ulp(end.abs()));
+        let (unit_a, unit_b) = (unit_at(a), unit_at(b));
+        self.distance = self.distance.max(unit_a.min(unit_b));
         if self.evaluations >= PROPOSALS_MAX {
             return Some(middle);
         }
+        let guarded = self.method.is_guarded();
+        if guarded && self.evaluations >= FREE_EVALUATIONS && b - a > 0.5 * self.widths[0] {
+            self.safeguards.slow += 1;
+            self.overruled = true;
+            self.clamped = false;
+            return Some(middle);
+        }
         let wanted = self.by_method(middle);
-        let wanted = if wanted.is_finite() { wanted } else { middle };
-        let distance = self.distance.min(0.5 * (b - a));
-        let (low, high) = (a + distance, b - distance);
+        let near =
+            (wanted - a).abs() <= NEAR_ULPS * unit_a || (wanted - b).abs() <= NEAR_ULPS * unit_b;
+        let outside = !wanted.is_finite() || guarded && !near && !(wanted > a && wanted < b);
+        let wanted = if outside { middle } else { wanted };
+        self.safeguards.outside += u32::from(outside);
+        self.overruled = outside;
+        let half = 0.5 * (b - a);
+        let low = a + self.distance.max(unit_a).min(half);
+        let high = b - self.distance.max(unit_b).min(half);
         self.clamped = wanted < low || wanted > high;
+        self.safeguards.closing += u32::from(self.clamped);
         let x = if wanted < low {
+            self.distance = low - a;
             low
         } else if wanted > high {
+            self.distance = b - high;
             high
         } else {
             wanted
@@ -246,9 +511,11 @@ impl Locator {
         } else {
             &mut self.weights.1
         };
-        if self.same_side {
+        if self.overruled {
+            *kept = if is_right { self.left.1 } else { self.right.1 };
+        } else if self.same_side {
             *kept *= match self.method {
-                LocationMethod::Illinois => 0.5,
+                LocationMethod::Illinois | LocationMethod::Nordsieck | LocationMethod::Dense => 0.5,
                 LocationMethod::Pegasus => replaced.1 / (replaced.1 + value),
                 LocationMethod::ModAb => {
                     let m = 1.0 - value / replaced.1;
@@ -273,6 +540,7 @@ impl Locator {
             *before = *step;
             *step = x - self.newest.0;
         }
+        self.before = self.newest;
         self.newest = (x, value);
         self.newest_is_right = is_right;
         if is_right {
@@ -281,6 +549,11 @@ impl Locator {
             self.left = self.newest;
         }
         let width = self.right.0 - self.left.0;
+        self.widths = [self.widths[1], self.widths[2], width];
+        if let Own::Dekker { best, last } = &mut self.own {
+            *last = *best;
+            *best = by_size(self.left, self.right).0;
+        }
         match &mut self.own {
             Own::ModAb { halving, allowed } if !*halving => {
                 *allowed *= 0.5;
@@ -298,6 +571,30 @@ impl Locator {
     fn by_method(&mut self, middle: f64) -> f64 {
         match self.method {
             LocationMethod::Bisection => middle,
+            LocationMethod::GoldenSection => {
+                self.left.0 + (1.0 - GOLDEN_SECTION) * (self.right.0 - self.left.0)
+            }
+            LocationMethod::FixedPoint => secant(self.origin, self.newest),
+            LocationMethod::Secant => secant(self.before, self.newest),
+            LocationMethod::Dekker => self.dekker(middle),
+            LocationMethod::Newton => self.newton(),
+            LocationMethod::Cubic
+            | LocationMethod::CubicHermite
+            | LocationMethod::InverseCubic
+            | LocationMethod::InverseHermite => {
+                let ends = interpolation::Ends {
+                    t: [self.left.0, self.right.0],
+                    f: [self.left.1, self.right.1],
+                    rate: [self.rates.0, self.rates.1],
+                };
+                match self.method {
+                    LocationMethod::Cubic => interpolation::cubic(&ends),
+                    LocationMethod::CubicHermite => interpolation::cubic_hermite(&ends),
+                    LocationMethod::InverseCubic => interpolation::inverse_cubic(&ends),
+                    _ => interpolation::inverse_hermite(&ends),
+                }
+            }
+            LocationMethod::Nordsieck | LocationMethod::Dense => self.by_polynomial(),
             LocationMethod::RegulaFalsi | LocationMethod::Illinois | LocationMethod::Pegasus => {
                 self.weighted_secant()
             }
@@ -307,6 +604,44 @@ impl Locator {
             LocationMethod::Itp => self.itp(middle),
             LocationMethod::Toms748 => self.toms748(middle),
         }
+    }
+
+    /// From the newest point, or from the better end after a proposal that was not the method's.
+    fn newton(&self) -> f64 {
+        let (point, rate) = if !self.overruled {
+            (self.newest, self.newest_rate)
+        } else if self.left.1.abs() < self.right.1.abs() {
+            (self.left, self.rates.0)
+        } else {
+            (self.right, self.rates.1)
+        };
+        point.0 - point.1 / rate
+    }
+
+    /// The secant through the last two best points where it lies between the best one and the middle.
+    fn dekker(&self, middle: f64) -> f64 {
+        let Own::Dekker { best, last } = self.own else {
+            return middle;
+        };
+        let wanted = secant(last, best);
+        if (wanted > best.0.min(middle)) && (wanted < best.0.max(middle)) {
+            wanted
+        } else {
+            middle
+        }
+    }
+
+    /// The root of the polynomial first, then secants that close the bracket around it.
+    fn by_polynomial(&mut self) -> f64 {
+        if self.evaluations > 0 || self.polynomial.is_empty() {
+            return self.weighted_secant();
+        }
+        let ends = (self.left.0, self.right.0);
+        self.inner = match self.method {
+            LocationMethod::Nordsieck => interpolation::nordsieck(&self.polynomial, ends),
+            _ => interpolation::dense(&self.polynomial, ends),
+        };
+        self.inner.last().copied().unwrap_or(f64::NAN)
     }
 
     fn weighted_secant(&self) -> f64 {
@@ -516,6 +851,20 @@ impl Locator {
         } else {
             x
         }
+    }
+}
+
+/// Where the line through two points is zero.
+fn secant(p: Point, q: Point) -> f64 {
+    q.0 - q.1 * (q.0 - p.0) / (q.1 - p.1)
+}
+
+/// The point with the smaller value first.
+fn by_size(p: Point, q: Point) -> (Point, Point) {
+    if p.1.abs() < q.1.abs() {
+        (p, q)
+    } else {
+        (q, p)
     }
 }
 

@@ -5,6 +5,7 @@ mod blocks;
 mod integrators;
 mod lemke;
 mod linear;
+mod location;
 mod roots;
 mod stiff;
 mod textbook;

@@ -500,7 +500,7 @@ fn every_method_ends_at_neighbouring_floats() {
         }
         assert_eq!(locate(method, |t| t + 1.0, 0.0, 1.0), None);
     }
-    assert_eq!(LocationMethod::from_name("newton"), None);
+    assert_eq!(LocationMethod::from_name("steffensen"), None);
 }
 
 #[test]
