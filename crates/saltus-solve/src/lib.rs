@@ -13,6 +13,7 @@ pub mod dopri5;
 pub mod driver;
 pub mod error;
 pub mod esdirk;
+pub mod event_step;
 mod explicit;
 mod implicit;
 pub mod integrator;

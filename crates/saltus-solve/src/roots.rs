@@ -23,8 +23,11 @@ mod affine;
 mod bernstein;
 mod general;
 pub mod interpolation;
+pub mod isolate;
 pub mod location;
 mod polish;
+pub mod short_lived;
+pub mod step_curve;
 
 use crate::error::SolveError;
 use crate::scale::{DENSE_EVENTS_ULPS, EPS, time_resolution};

@@ -2,6 +2,7 @@
 
 mod allocations;
 mod blocks;
+mod event_steps;
 mod integrators;
 mod lemke;
 mod linear;
