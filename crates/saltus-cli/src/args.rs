@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Test(Box<TestArgs>),
     /// Run a model with all combinations of values, on all cores, into one table
     Sweep(Box<SweepArgs>),
+    /// Run studies of methods and models: tables, checks, pictures; exit code 0 if all numbers are right
+    Study(StudyArgs),
     /// Explain an error code
     Explain(ExplainArgs),
 }
@@ -76,7 +78,7 @@ pub(crate) struct SimulateArgs {
     /// lobatto
     #[arg(long, value_name = "NAME")]
     pub(crate) solver: Option<String>,
-    /// How events are located in their brackets
+    /// How events are located in their brackets; `saltus study event-methods` compares the methods
     #[arg(long, value_name = "NAME")]
     pub(crate) event_method: Option<String>,
     /// Where infinitely many events come to a limit: continue (at rest) or stop
@@ -339,6 +341,16 @@ impl FromStr for Axis {
         };
         Ok(Axis { path, values })
     }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct StudyArgs {
+    /// Which one: event-methods, bouncing-ball, filament-pendulum or rotor-stator; default: all
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Where pages and pictures are written; made if it is not there
+    #[arg(long, value_name = "DIR", default_value = "study")]
+    pub(crate) output: PathBuf,
 }
 
 #[derive(Args, Debug)]

@@ -59,6 +59,7 @@ fn run(cli: Cli) -> Exit {
         Command::Compare(args) => commands::compare(args),
         Command::Test(args) => commands::test(*args),
         Command::Sweep(args) => commands::sweep(*args),
+        Command::Study(args) => commands::study(&args),
         Command::Explain(args) => commands::explain(args),
     };
     match outcome {

@@ -6,6 +6,7 @@ mod explain;
 mod plot;
 mod show;
 mod simulate;
+mod study;
 mod sweep;
 mod test;
 
@@ -15,5 +16,6 @@ pub(crate) use explain::explain;
 pub(crate) use plot::plot;
 pub(crate) use show::show;
 pub(crate) use simulate::simulate;
+pub(crate) use study::study;
 pub(crate) use sweep::sweep;
 pub(crate) use test::test;

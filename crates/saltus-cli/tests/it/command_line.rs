@@ -1,4 +1,4 @@
-use crate::saltus;
+use crate::{saltus, saltus_in, scratch};
 
 /// Exit code 2, and a message that says what is wrong.
 fn check_wrong(args: &[&str], expected: &str) {
@@ -40,6 +40,22 @@ fn a_wrong_command_line_is_exit_code_2() {
     check_wrong(&["show", "M", "--stage", "soup"], "invalid value");
     check_wrong(&["compare", "a.csv"], "required");
     check_wrong(&["plot", "a.csv", "--output", "x.svg"], "required");
+    check_wrong(&["study", "alchemy"], "known are event-methods");
+}
+
+#[test]
+fn a_study_prints_tables_and_writes_its_page_and_pictures() {
+    let folder = scratch("study");
+    let ran = saltus_in(&folder, &["study", "event-methods", "--output", "out"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    for method in ["golden-section", "inverse-hermite", "rkf45", "nordsieck"] {
+        assert!(ran.stdout.contains(&format!("| {method}")), "{method}");
+    }
+    let page = std::fs::read_to_string(folder.join("out/event-methods.md")).expect("the page");
+    assert!(page.contains("![") && !page.contains("FAILS"));
+    let picture = "out/event-methods-iterates.svg";
+    let svg = std::fs::read_to_string(folder.join(picture)).expect("a picture");
+    assert!(svg.starts_with("<svg"));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Choice of method, statistics, restarts.
 
-use crate::common::{options, run};
+use crate::common::{assert_times, options, run};
 use saltus_model::Slot;
-use saltus_sim::{NoteRecord, SolverName};
-use saltus_testkit::problems::{oscillator, van_der_pol};
+use saltus_sim::{EventKind, LocationMethod, NoteRecord, Options, SolverName};
+use saltus_testkit::problems::{oscillator, spring_ball, spring_ball_time, van_der_pol};
 
 #[test]
 fn auto_stays_explicit_on_smooth_problems_and_says_when_it_changes() {
@@ -40,6 +40,51 @@ fn error_follows_the_tolerance() {
                 error < factor * tolerance,
                 "{solver:?} {tolerance}: {error}"
             );
+        }
+    }
+}
+
+/// The methods of the source documents run models with events like the others.
+#[test]
+fn textbook_methods_pass_events() {
+    let expected: Vec<f64> = (1..=4).map(spring_ball_time).collect();
+    let stop = 0.5 * (spring_ball_time(4) + spring_ball_time(5));
+    for (solver, tolerance, late) in [
+        (SolverName::Euler, 1e-5, 5e-2),
+        (SolverName::Rk4, 1e-9, 1e-7),
+        (SolverName::RungeKuttaSimpson, 1e-9, 1e-7),
+        (SolverName::Rkf45, 1e-9, 1e-7),
+        (SolverName::BackwardEuler, 1e-5, 5e-2),
+        (SolverName::Trapezoidal, 1e-8, 1e-5),
+        (SolverName::Lobatto, 1e-8, 1e-5),
+    ] {
+        let (summary, memory) = run(&spring_ball(), &options(stop, tolerance, solver));
+        assert_times(&memory.times(EventKind::State), &expected, late);
+        assert_eq!(summary.statistics.solver, solver.as_str());
+    }
+}
+
+/// Whatever the method of location, the event is at the root of the interpolant.
+#[test]
+fn methods_of_location_find_the_same_events() {
+    let stop = 0.5 * (spring_ball_time(6) + spring_ball_time(7));
+    for solver in [SolverName::Dopri5, SolverName::Radau] {
+        let times = |event_method: LocationMethod| {
+            let options = Options {
+                event_method,
+                ..options(stop, 1e-8, solver)
+            };
+            run(&spring_ball(), &options).1.times(EventKind::State)
+        };
+        let expected = times(LocationMethod::Bisection);
+        assert_eq!(expected.len(), 6);
+        for method in LocationMethod::ALL {
+            let found = times(method);
+            assert_eq!(found.len(), 6, "{method:?}");
+            // What the first is off by, the others inherit.
+            let ulp = expected[0].next_up() - expected[0];
+            assert!((found[0] - expected[0]).abs() <= 4.0 * ulp, "{method:?}");
+            assert_times(&found, &expected, 1e-12);
         }
     }
 }

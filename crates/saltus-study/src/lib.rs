@@ -1,0 +1,54 @@
+//! Studies: methods and models of the source documents run, their numbers set beside the printed ones and checked.
+//!
+//! Comes in: the name of a study. Goes out: a [`Report`] with tables, checks and pictures, as Markdown and SVG text. Nothing here prints or touches files.
+
+mod ball;
+mod comparison;
+mod event_methods;
+mod filament;
+mod hybrid;
+mod report;
+mod rotor;
+
+pub use report::{Check, Picture, Report, Table};
+
+/// A study, by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Study {
+    EventMethods,
+    BouncingBall,
+    FilamentPendulum,
+    RotorStator,
+}
+
+impl Study {
+    pub const ALL: [Study; 4] = [
+        Study::EventMethods,
+        Study::BouncingBall,
+        Study::FilamentPendulum,
+        Study::RotorStator,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Study::EventMethods => "event-methods",
+            Study::BouncingBall => "bouncing-ball",
+            Study::FilamentPendulum => "filament-pendulum",
+            Study::RotorStator => "rotor-stator",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Study> {
+        (Study::ALL.into_iter()).find(|study| study.as_str() == name)
+    }
+
+    /// Runs it.
+    pub fn run(self) -> Report {
+        match self {
+            Study::EventMethods => event_methods::study(),
+            Study::BouncingBall => ball::study(),
+            Study::FilamentPendulum => filament::study(),
+            Study::RotorStator => rotor::study(),
+        }
+    }
+}
