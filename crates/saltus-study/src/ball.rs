@@ -55,7 +55,7 @@ impl Hybrid for Ball {
 }
 
 /// Times of the events in closed form: flight of 2V/g, contact of 2(π - atan(Vω/g))/ω.
-fn exact(n: usize) -> Vec<f64> {
+pub(crate) fn exact(n: usize) -> Vec<f64> {
     let speed = (SPEED * SPEED + 2.0 * GRAVITY * (HEIGHT - RADIUS)).sqrt();
     let omega = (STIFFNESS / MASS).sqrt();
     let contact = 2.0 * (std::f64::consts::PI - (speed * omega / GRAVITY).atan()) / omega;

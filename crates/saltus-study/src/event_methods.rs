@@ -9,7 +9,8 @@ use saltus_solve::{Integrator, Problem, SolveError, SolverName, StepLimits, Tole
 use crate::ball::{self, Ball};
 use crate::filament::{self, Filament};
 use crate::hybrid::{
-    Bounds, Event, Hybrid, Motion, Reduced, Run, by_root_finder, euler, henons, trapezoidal,
+    Bounds, Event, Finder, Hybrid, Motion, Reduced, Run, by_root_finder, controlled, euler, henons,
+    trapezoidal,
 };
 use crate::report::{Check, Report, Table};
 use crate::rotor::Rotor;
@@ -27,6 +28,7 @@ pub(crate) fn study() -> Report {
     integrators(&mut report);
     isolation(&mut report);
     location(&mut report);
+    root_solvers(&mut report);
     short_lived(&mut report);
     event_steps(&mut report);
     which_when(&mut report);
@@ -347,6 +349,76 @@ fn location(report: &mut Report) {
     );
 }
 
+/// Events of the ball for the homeworks on root solvers.
+const BOUNCES: usize = 10;
+
+/// H9.1 to H9.4, P9.1 and the others: RKF4(5) with controlled steps through ten events of the ball.
+fn root_solvers(report: &mut Report) {
+    let mut table = Table::new(
+        "Root solvers of RKF4(5) (H9.1 to H9.4, P9.1): ten events of the bouncing ball at tolerance 1e-7, for each event",
+        &[
+            "method",
+            "points on the interpolant",
+            "rates",
+            "error of the last time",
+            "points with repeated steps",
+            "steps repeated",
+            "error of the last time",
+        ],
+    );
+    let exact = ball::exact(BOUNCES)[BOUNCES - 1];
+    let bounds = Bounds {
+        events: BOUNCES,
+        time_end: 20.0,
+        step: f64::INFINITY,
+    };
+    for method in LocationMethod::ALL {
+        let [interpolated, repeated] = Between::ALL.map(|between| {
+            let finder = Finder {
+                solver: SolverName::Rkf45,
+                tolerance: 1e-7,
+                method,
+                between,
+            };
+            let run = controlled(
+                Ball::default(),
+                &ball::start(),
+                bounds,
+                finder,
+                |_, _, _| {},
+            );
+            let late = run.events.last().map_or(f64::NAN, |found| found.t - exact);
+            report.checks.push(Check::at_most(
+                format!(
+                    "{}, {}: time of event {BOUNCES}",
+                    method.as_str(),
+                    between.as_str()
+                ),
+                late.abs(),
+                1e-4,
+            ));
+            report.checks.push(Check::new(
+                format!("{}, {}: events", method.as_str(), between.as_str()),
+                run.events.len() as f64,
+                BOUNCES as f64,
+                0.0,
+            ));
+            (run, late)
+        });
+        let each = |sum: u32| format!("{:.1}", f64::from(sum) / BOUNCES as f64);
+        table.row([
+            method.as_str().to_owned(),
+            each(interpolated.0.located.points),
+            each(interpolated.0.located.rates),
+            format!("{:.1e}", interpolated.1),
+            each(repeated.0.located.points),
+            each(repeated.0.located.repeated),
+            format!("{:.1e}", repeated.1),
+        ]);
+    }
+    report.tables.push(table);
+}
+
 /// A dip of given width into zero, as the polynomial of a step: a parabola with a bend of fourth degree.
 struct Dip {
     coefficients: Vec<f64>,
@@ -493,13 +565,13 @@ fn event_steps(report: &mut Report) {
 /// Errors of the time and of the constraint for every method of the table.
 fn column<H: Hybrid + Clone>(system: H, x: &[f64], exact: f64) -> Vec<(f64, f64)> {
     let ways: [Way<H>; 7] = [
-        |system, x, bounds| reduced(system, x, bounds, |s, x, bounds| euler(s, x, bounds)),
+        |system, x, bounds| reduced(system, x, bounds, euler),
         |system, x, bounds| by_root_finder(system.clone(), x, bounds, LocationMethod::Newton),
         |system, x, bounds| by_root_finder(system.clone(), x, bounds, LocationMethod::Pegasus),
         |system, x, bounds| trapezoidal(system.clone(), x, bounds),
-        |system, x, bounds| reduced(system, x, bounds, |s, x, bounds| trapezoidal(s, x, bounds)),
+        |system, x, bounds| reduced(system, x, bounds, trapezoidal),
         |system, x, bounds| henons(system.clone(), x, bounds),
-        |system, x, bounds| reduced(system, x, bounds, |s, x, bounds| henons(s, x, bounds)),
+        |system, x, bounds| reduced(system, x, bounds, henons),
     ];
     let bounds = Bounds {
         events: 1,

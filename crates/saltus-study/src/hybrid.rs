@@ -159,11 +159,21 @@ impl Found {
     }
 }
 
+/// Points, rates and repeated steps of all locations of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Located {
+    pub(crate) points: u32,
+    pub(crate) rates: u32,
+    pub(crate) repeated: u32,
+}
+
 /// A run: its events, what was evaluated, and where it broke, if it did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Run {
     pub(crate) events: Vec<Found>,
     pub(crate) rhs_evaluations: u64,
+    /// What locations took, where steps are controlled.
+    pub(crate) located: Located,
     /// States at the end.
     pub(crate) end: Vec<f64>,
     pub(crate) failure: Option<String>,
@@ -420,19 +430,51 @@ pub(crate) fn without_location<H: Hybrid>(
     straddled
 }
 
+/// How a run with controlled steps finds its events.
+#[derive(Clone, Copy)]
+pub(crate) struct Finder {
+    pub(crate) solver: SolverName,
+    pub(crate) tolerance: f64,
+    pub(crate) method: LocationMethod,
+    pub(crate) between: Between,
+}
+
 /// DOPRI5 with its dense output, on which the event is located.
 pub(crate) fn adaptive<H: Hybrid>(
+    system: H,
+    x: &[f64],
+    bounds: Bounds,
+    draw: impl FnMut(&H, f64, &[f64]),
+) -> Run {
+    let finder = Finder {
+        solver: SolverName::Dopri5,
+        tolerance: TIGHT,
+        method: LocationMethod::Chandrupatla,
+        between: Between::Interpolate,
+    };
+    controlled(system, x, bounds, finder, draw)
+}
+
+/// Controlled steps; events are located on the interpolant or by repeated steps. What is drawn comes from the interpolant.
+pub(crate) fn controlled<H: Hybrid>(
     mut system: H,
     x: &[f64],
     bounds: Bounds,
+    finder: Finder,
     mut draw: impl FnMut(&H, f64, &[f64]),
 ) -> Run {
     let mut run = Run::default();
     let (mut t, mut x) = (0.0, x.to_vec());
-    let solver = SolverName::Dopri5;
+    let Finder {
+        solver,
+        method,
+        between,
+        ..
+    } = finder;
     while run.events.len() < bounds.events && t < bounds.time_end {
         let n = x.len();
-        let mut integrator = Integrator::new(solver, Tolerances::new(TIGHT), &vec![1.0; n]);
+        let tolerances = Tolerances::new(finder.tolerance);
+        let mut integrator = Integrator::new(solver, tolerances, &vec![1.0; n]);
         let limits = StepLimits {
             time_end: bounds.time_end,
             step_size_max: f64::INFINITY,
@@ -459,14 +501,18 @@ pub(crate) fn adaptive<H: Hybrid>(
             let mut at = None;
             if crosses {
                 let event = Event(&system);
-                let between = Between::Interpolate;
-                let mut curve = StepCurve::new(&integrator, solver, &mut problem, &event, between)
-                    .expect("interpolates");
-                let found = trace(LocationMethod::Chandrupatla, &mut curve, start, end);
-                if let Ok(Some(found)) = found {
-                    last = found.found.right;
-                    at = Some(last);
-                }
+                let curve = StepCurve::new(&integrator, solver, &mut problem, &event, between);
+                let mut curve = curve.expect("a method that repeats its steps, or interpolation");
+                let found = trace(method, &mut curve, start, end);
+                let Ok(Some(found)) = found else {
+                    run.failure = Some(format!("{found:?}"));
+                    break None;
+                };
+                last = found.found.right;
+                run.located.points += found.found.evaluations;
+                run.located.rates += found.rates;
+                run.located.repeated += curve.repeated;
+                at = curve.state(last).ok().map(<[f64]>::to_vec);
             }
             for k in 1..=DRAWN {
                 let t = start + f64::from(k) / f64::from(DRAWN) * (last - start);
@@ -474,7 +520,8 @@ pub(crate) fn adaptive<H: Hybrid>(
                 draw(&system, t, &room);
             }
             if let Some(at) = at {
-                break Some((start, at));
+                room = at;
+                break Some((start, last));
             }
         };
         run.rhs_evaluations += integrator.statistics().rhs_evaluations;
