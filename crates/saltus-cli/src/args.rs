@@ -345,7 +345,7 @@ impl FromStr for Axis {
 
 #[derive(Args, Debug)]
 pub(crate) struct StudyArgs {
-    /// Which one: event-methods, bouncing-ball, filament-pendulum or rotor-stator; default: all
+    /// Which one: event-methods, bouncing-ball, filament-pendulum, rotor-stator or train-engine; default: all
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Where pages and pictures are written; made if it is not there

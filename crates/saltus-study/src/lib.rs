@@ -9,6 +9,7 @@ mod filament;
 mod hybrid;
 mod report;
 mod rotor;
+mod train;
 
 pub use report::{Check, Picture, Report, Table};
 
@@ -19,14 +20,16 @@ pub enum Study {
     BouncingBall,
     FilamentPendulum,
     RotorStator,
+    TrainEngine,
 }
 
 impl Study {
-    pub const ALL: [Study; 4] = [
+    pub const ALL: [Study; 5] = [
         Study::EventMethods,
         Study::BouncingBall,
         Study::FilamentPendulum,
         Study::RotorStator,
+        Study::TrainEngine,
     ];
 
     pub fn as_str(self) -> &'static str {
@@ -35,6 +38,7 @@ impl Study {
             Study::BouncingBall => "bouncing-ball",
             Study::FilamentPendulum => "filament-pendulum",
             Study::RotorStator => "rotor-stator",
+            Study::TrainEngine => "train-engine",
         }
     }
 
@@ -49,6 +53,7 @@ impl Study {
             Study::BouncingBall => ball::study(),
             Study::FilamentPendulum => filament::study(),
             Study::RotorStator => rotor::study(),
+            Study::TrainEngine => train::study(),
         }
     }
 }

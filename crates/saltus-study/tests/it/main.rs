@@ -46,6 +46,12 @@ fn rotor_stator() {
 }
 
 #[test]
+fn train_engine() {
+    let report = passes(Study::TrainEngine);
+    assert_eq!(report.pictures.len(), 3);
+}
+
+#[test]
 fn names_are_unique_and_found() {
     for study in Study::ALL {
         assert_eq!(Study::from_name(study.as_str()), Some(study));
