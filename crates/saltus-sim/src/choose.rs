@@ -5,8 +5,8 @@
 //! The order of candidates: those that a trial asks for, all switches that disagree flipped, just after the instant and at it (where all is at rest, only
 //! what follows tells); then those with one of them flipped; then the switches of the start with one flipped, two flipped, and so on.
 
-use crate::point::Mode;
-use saltus_model::{Fault, FaultKind, Instance, Values};
+use crate::point::{Displaced, Mode};
+use saltus_model::{Fault, FaultKind, Instance, System, Values};
 use saltus_solve::SolveError;
 use saltus_solve::scale::ONWARD_ULPS;
 use std::collections::{HashSet, VecDeque};
@@ -35,12 +35,12 @@ pub(crate) enum Tried<T> {
 }
 
 /// Tries candidates, beginning with the switches of `start`. `attempt` gets values with the mode selected, and brings them to the right limits. The
-/// values of the mode found, or `None`. `onward` goes on from there by some units of time resolution.
+/// values of the mode found, or `None`. `onward` goes on from there by some units of time resolution, at most `ulps_max`.
 pub(crate) fn choose<I: Instance, T>(
     instance: &mut I,
     start: &Values,
     first: &[bool],
-    among: Among,
+    (among, ulps_max): (Among, f64),
     attempt: &mut dyn FnMut(&mut I, &mut Values) -> Result<Tried<T>, SolveError>,
     onward: &mut dyn FnMut(&I, &mut Mode, &mut Values, f64) -> Result<(), SolveError>,
 ) -> Result<Option<(Mode, Values, T)>, Fault> {
@@ -105,12 +105,16 @@ pub(crate) fn choose<I: Instance, T>(
             (soon, _) = instance.switches(&after)?;
             for_an_instant.get_or_insert((next.clone(), (mode, values, more)));
         } else {
-            while ulps <= ONWARD_ULPS {
+            while ulps <= ulps_max {
                 let mut after = values.clone();
                 if onward(instance, &mut mode, &mut after, ulps).is_err() {
                     break;
                 }
                 if agrees(instance, &after)? {
+                    // What a short motion has moved lies on the side that it shows; a long one would be seen.
+                    if ulps > ONWARD_ULPS[0] {
+                        mode.displaced = displaced(instance, &values, &after);
+                    }
                     return Ok(Some((mode, after, more)));
                 }
                 (soon, _) = instance.switches(&after)?;
@@ -131,6 +135,17 @@ pub(crate) fn choose<I: Instance, T>(
     };
     instance.force_mode(&switches, &mut found.1)?;
     Ok(Some(found))
+}
+
+/// States that the motion has moved, so that they can be put back when the event ends.
+fn displaced<I: Instance>(instance: &I, values: &Values, after: &Values) -> Vec<Displaced> {
+    let slots = instance.system(after).states().iter().map(|s| s.value);
+    let both = slots.map(|slot| Displaced {
+        slot,
+        to: after.get(slot),
+        from: values.get(slot),
+    });
+    both.filter(|d| d.from != d.to).collect()
 }
 
 /// The neighbours of a choice, nearest first.

@@ -101,6 +101,7 @@ pub(crate) fn event_step<I: Instance>(
         values.pre.copy_from_slice(&values.v);
     }
     instance.clear_time_flags(values);
+    mode.put_back(values);
     mode.driver.forget_factors();
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::options::{Options, StartPoint};
 use crate::point::Mode;
 use crate::record::{NoteRecord, Recorder};
 use saltus_model::{Instance, ScheduleKind, Slot, SlotRole, Values};
-use saltus_solve::scale::time_resolution;
+use saltus_solve::scale::{ONWARD_ULPS, time_resolution};
 use saltus_solve::{Accuracy, Guess, SolveError, Tolerances};
 
 /// First and largest step of λ.
@@ -92,8 +92,10 @@ pub(crate) fn initialise<I: Instance>(
             }
         };
         let mut chosen = Ok(None);
-        for among in [Among::Regular, Among::All] {
-            chosen = choose(instance, &start, &first, among, &mut attempt, &mut onward);
+        let extents =
+            (ONWARD_ULPS.iter()).flat_map(|&ulps| [(Among::Regular, ulps), (Among::All, ulps)]);
+        for extent in extents {
+            chosen = choose(instance, &start, &first, extent, &mut attempt, &mut onward);
             if !matches!(chosen, Ok(None)) {
                 break;
             }

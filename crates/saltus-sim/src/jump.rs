@@ -8,7 +8,7 @@ use crate::point::Mode;
 use saltus_model::{
     ConstraintValue, Fault, FaultKind, Instance, ScheduleKind, Site, System, Values,
 };
-use saltus_solve::scale::{CONSTRAINT_BAND_REL, time_resolution};
+use saltus_solve::scale::{CONSTRAINT_BAND_REL, ONWARD_ULPS, time_resolution};
 use saltus_solve::{Accuracy, Driver, Guess, SolveError, Tolerances};
 
 /// Modes that impulses refute, one after the other.
@@ -120,7 +120,14 @@ fn enter<I: Instance>(
         true => Among::All,
         false => Among::Regular,
     };
-    let chosen = choose(instance, &start, &first, among, &mut attempt, &mut onward)?;
+    let mut chosen = None;
+    for ulps_max in ONWARD_ULPS {
+        let extent = (among, ulps_max);
+        chosen = choose(instance, &start, &first, extent, &mut attempt, &mut onward)?;
+        if chosen.is_some() {
+            break;
+        }
+    }
     let Some((found, at, trial)) = chosen else {
         instance.force_mode(&first, values)?;
         if let Some((jumped, trial)) = hasty {

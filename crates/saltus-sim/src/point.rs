@@ -3,7 +3,8 @@
 use crate::constrained::Constrained;
 use crate::field::Field;
 use saltus_model::{
-    CrossingClass, Fault, Instance, ModelInfo, ScheduleKind, SlotRole, StateSlots, System, Values,
+    CrossingClass, Fault, Instance, ModelInfo, ScheduleKind, Slot, SlotRole, StateSlots, System,
+    Values,
 };
 use saltus_solve::roots::Bow;
 use saltus_solve::scale::EPS;
@@ -462,6 +463,14 @@ fn not_nan<S: System>(
     }
 }
 
+/// A state that was moved at unchanged time, along the motion, to show on which side of zero a function goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Displaced {
+    pub(crate) slot: Slot,
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+}
+
 /// The parts of a run that belong to the mode in use.
 #[derive(Debug)]
 pub(crate) struct Mode {
@@ -469,6 +478,8 @@ pub(crate) struct Mode {
     pub(crate) driver: Driver,
     pub(crate) rules: Vec<SignRule>,
     pub(crate) affine_only: bool,
+    /// Put back when the event ends.
+    pub(crate) displaced: Vec<Displaced>,
     /// Those of modes that were left.
     parked: Vec<Mode>,
 }
@@ -495,10 +506,21 @@ impl Mode {
         self.replace(next);
     }
 
+    /// The event has ended: states that nothing but the motion has moved are where they were.
+    pub(crate) fn put_back(&mut self, values: &mut Values) {
+        for Displaced { slot, from, to } in self.displaced.drain(..).rev() {
+            let now = &mut values.v[slot.index()];
+            if *now == to {
+                *now = from;
+            }
+        }
+    }
+
     /// Makes `next` the mode in use.
     pub(crate) fn replace(&mut self, next: Mode) {
         let mut left = std::mem::replace(self, next);
         self.parked = std::mem::take(&mut left.parked);
+        self.displaced.append(&mut left.displaced);
         self.parked
             .retain(|mode| mode.number != self.number && mode.number != left.number);
         self.parked.push(left);
@@ -520,6 +542,7 @@ impl Mode {
                 .crossings()
                 .iter()
                 .all(|c| c.class == CrossingClass::Affine),
+            displaced: Vec::new(),
             parked: Vec::new(),
         }
     }

@@ -128,5 +128,6 @@ const NEGLIGIBLE_OF_TOLERANCE: f64 = 1e-3;
 const NEGLIGIBLE_ULPS: f64 = 64.0;
 
 /// A switch at zero in a mode that is tried takes the side to which the motion takes it within this many units of time resolution: a force that
-/// has just reached its limit moves a mass from rest by less than round-off within 1e-8 s.
-pub const ONWARD_ULPS: f64 = 1e9;
+/// has just reached its limit moves a mass from rest by less than round-off within 1e-8 s. Where that shows for no mode the longer one is
+/// taken: the length of a string that goes slack grows with the third power of time.
+pub const ONWARD_ULPS: [f64; 2] = [1e9, 1e12];
