@@ -8,6 +8,7 @@ mod events;
 mod growth;
 mod hand;
 mod measure;
+mod modes;
 mod native;
 mod network;
 mod report;
@@ -16,7 +17,7 @@ mod stiff;
 use report::Section;
 use std::path::PathBuf;
 
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 10] = [
     "heat-1000",
     "heat-20000",
     "ladder-10",
@@ -26,6 +27,7 @@ const OTHERS: [&str; 9] = [
     "network-10000",
     "growth",
     "native",
+    "modes",
 ];
 
 fn main() {
@@ -65,6 +67,7 @@ fn main() {
             Some(("ladder", n)) => stiff::diode_ladder(n.parse().expect("a size")),
             Some(("network", n)) => network::network(n.parse().expect("a size")),
             _ if name == "native" => native::right_hand_sides(),
+            _ if name == "modes" => modes::modes(),
             _ => growth::growth(),
         };
         show(name, section);

@@ -3,6 +3,7 @@
 //! [`OdeProblem`] makes a model from closures; [`HandModel`] from data and a [`Code`]; [`mock_fmu`] is a component behind an FMI-like
 //! interface, seen through the same contract.
 
+pub mod allocations;
 pub mod blocks;
 pub mod delay;
 pub mod mock_fmu;

@@ -2,36 +2,8 @@
 
 use saltus_model::Model;
 use saltus_sim::{Environment, Options, OutputGrid, Silent, Simulation, SolverName, simulate};
+use saltus_testkit::allocations::{Counting, allocations};
 use saltus_testkit::problems::{oscillator, spring_ball};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-/// The system's allocator with a count for each thread.
-struct Counting;
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -51,7 +23,7 @@ fn options(stop_time: f64) -> Options {
 fn run<M: Model>(model: &M, stop_time: f64) -> (u64, u64) {
     let options = options(stop_time);
     let mut instance = model.instantiate();
-    let before = COUNT.with(Cell::get);
+    let before = allocations();
     let summary = simulate(
         &mut instance,
         &options,
@@ -59,7 +31,7 @@ fn run<M: Model>(model: &M, stop_time: f64) -> (u64, u64) {
         &mut Silent,
     )
     .expect("the run succeeds");
-    let count = COUNT.with(Cell::get) - before;
+    let count = allocations() - before;
     (count, summary.statistics.events_state)
 }
 
@@ -74,11 +46,11 @@ fn a_step_allocates_nothing() {
 fn a_run_again_allocates_only_its_summary() {
     let mut simulation = Simulation::new(spring_ball().instantiate());
     let mut count = |stop_time: f64| {
-        let before = COUNT.with(Cell::get);
+        let before = allocations();
         simulation
             .run(&options(stop_time), &Environment::default(), &mut Silent)
             .expect("the run succeeds");
-        COUNT.with(Cell::get) - before
+        allocations() - before
     };
     count(10.0);
     // The list of methods used.

@@ -5,6 +5,7 @@ mod errors;
 mod function_derivatives;
 mod mdtest;
 mod messages;
+mod mode_cost;
 mod models;
 mod networks;
 mod ode;

@@ -80,7 +80,7 @@ fn set_all<'m>(experiment: Experiment<'m>, name: &str, values: &[f64]) -> Experi
     experiment
 }
 
-fn compile(text: &str, class: &str) -> Compiled {
+pub(crate) fn compile(text: &str, class: &str) -> Compiled {
     let mut workspace = Workspace::new();
     workspace.add_source("switches.mo", text);
     (workspace.compile(class)).unwrap_or_else(|error| panic!("{error}"))

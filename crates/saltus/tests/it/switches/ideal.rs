@@ -233,6 +233,30 @@ struct State {
     i: Vec<f64>,
 }
 
+/// Potentials that differ from those of so many steps by more than their error, which the doubled number of steps tells: they are of first order.
+fn wrong(network: &Network, run: &Run, n: usize) -> String {
+    let (coarse, fine) = (network.by_brute_force(n), network.by_brute_force(2 * n));
+    let mut wrong = String::new();
+    for (phase, time) in [T_EVENT, T_STOP].into_iter().enumerate() {
+        let row = (run.table.time().iter()).position(|t| *t >= time);
+        let row = row.expect("a row");
+        for (k, node) in network.nodes.iter().enumerate() {
+            // At the event only states are known to be continuous.
+            if phase == 0 && node.c.is_none() {
+                continue;
+            }
+            let name = format!("v{k}");
+            let found = run.table.signal(&name).expect("a variable").row(row);
+            let (a, b) = (coarse[phase].v[k], fine[phase].v[k]);
+            let expected = 2.0 * b - a;
+            if (found - expected).abs() > 0.5 * (b - a).abs() + 0.4 / n as f64 {
+                let _ = writeln!(wrong, "{name}({time}) = {found} instead of {expected}");
+            }
+        }
+    }
+    wrong
+}
+
 #[test]
 fn ideal_diodes_choose_the_modes_of_brute_force() {
     let mut random = Random(23);
@@ -257,27 +281,13 @@ fn ideal_diodes_choose_the_modes_of_brute_force() {
             }
         };
         events += run.events().len();
-        // First order in the step: the difference of two numbers of steps tells the error of the finer one.
-        let (coarse, fine) = (network.by_brute_force(200), network.by_brute_force(400));
-        for (phase, time) in [T_EVENT, T_STOP].into_iter().enumerate() {
-            let row = (run.table.time().iter())
-                .position(|t| *t >= time)
-                .expect("a row");
-            for k in 0..network.nodes.len() {
-                let name = format!("v{k}");
-                if phase == 0 && network.nodes[k].c.is_none() {
-                    continue;
-                }
-                let found = run.table.signal(&name).expect("a variable").row(row);
-                let (a, b) = (coarse[phase].v[k], fine[phase].v[k]);
-                let expected = 2.0 * b - a;
-                if (found - expected).abs() > 0.5 * (b - a).abs() + 2e-3 {
-                    failed += 1;
-                    let _ = writeln!(
-                        failures,
-                        "case {case}: {name}({time}) = {found} instead of {expected}\n{text}"
-                    );
-                }
+        let wrong = wrong(&network, &run, 200);
+        // Where modes change within a step the error is not the one that two numbers of steps tell: more of them decide.
+        if !wrong.is_empty() {
+            let wrong = self::wrong(&network, &run, 10_000);
+            if !wrong.is_empty() {
+                failed += 1;
+                let _ = writeln!(failures, "case {case}: {wrong}\n{text}");
             }
         }
     }
