@@ -501,10 +501,61 @@ fn short_lived(report: &mut Report) {
         ));
     }
     report.tables.push(table);
+    non_essential(report);
     report.remarks.push(
         "The rate misses dips where the function turns more than once in the step; Sturm's sequence misses none until the dip is as deep as the round-off of its divisions. The run loop \
          uses neither but Bernstein coefficients, which have the certainty of the second without its divisions."
             .to_owned(),
+    );
+}
+
+/// A function like that of figure 9.18 on a step from 1 to 4, above zero at both ends: its crossings, found by the rate and by Sturm's sequence, located.
+fn non_essential(report: &mut Report) {
+    let (first, second) = (1.55, 2.15);
+    let scaled = |t: f64| (t - 1.0) / 3.0;
+    let mut curve = dip(scaled(first), scaled(second), -0.8, 0.5);
+    let missed = trace(LocationMethod::default(), &mut curve, 0.0, 1.0);
+    report.checks.push(Check::new(
+        "figure 9.18: crossings seen by signs at the ends",
+        f64::from(u8::from(missed.expect("a polynomial").is_some())),
+        0.0,
+        0.0,
+    ));
+    let by_rate = by_derivative(&mut curve, 0.0, 1.0).expect("a polynomial");
+    let by_sequence = by_sturm(&curve.coefficients, 0.0, 1.0);
+    let mut times = Vec::new();
+    for (name, found) in [("rate", by_rate), ("Sturm's sequence", by_sequence)] {
+        times = found
+            .brackets
+            .iter()
+            .map(|&(a, b)| {
+                let located = trace(LocationMethod::default(), &mut curve, a, b);
+                let located = located.expect("a polynomial");
+                located.map_or(f64::NAN, |located| 1.0 + 3.0 * located.found.right)
+            })
+            .collect();
+        for (k, exact) in [first, second].into_iter().enumerate() {
+            report.checks.push(Check::new(
+                format!("figure 9.18: crossing {} by the {name}", k + 1),
+                times.get(k).copied().unwrap_or(f64::NAN),
+                exact,
+                1e-13,
+            ));
+        }
+    }
+    let points: Vec<f64> = (0..=90).map(|k| f64::from(k) / 90.0).collect();
+    let mut line = |f: &mut dyn FnMut(&mut Dip, f64) -> f64| {
+        let at = |&t: &f64| (1.0 + 3.0 * t, f(&mut curve, t));
+        points.iter().map(at).collect::<Vec<_>>()
+    };
+    let value = line(&mut |curve, t| horner(&curve.coefficients, t));
+    let rate = line(&mut |curve, t| curve.rate(t).map_or(f64::NAN, |rate| rate / 3.0));
+    report.draw(
+        "non-essential",
+        "A function that crosses zero twice in a step, and its rate (figure 9.18)",
+        "time [s]",
+        &[("f1".to_owned(), value), ("f2, its rate".to_owned(), rate)],
+        times,
     );
 }
 

@@ -26,7 +26,7 @@ fn passes(study: Study) -> Report {
 #[test]
 fn event_methods() {
     let report = passes(Study::EventMethods);
-    assert_eq!(report.pictures.len(), 3);
+    assert_eq!(report.pictures.len(), 4);
 }
 
 #[test]
