@@ -54,7 +54,8 @@ pub(crate) struct Watch {
     count: u32,
     /// For each crossing one for each direction.
     histories: Vec<[History; 2]>,
-    suspect: Option<Suspect>,
+    /// At most one for each crossing: several may take turns.
+    suspects: Vec<Suspect>,
 }
 
 impl Watch {
@@ -64,7 +65,7 @@ impl Watch {
             since: f64::NEG_INFINITY,
             count: 0,
             histories: vec![[History::default(); 2]; n_crossings],
-            suspect: None,
+            suspects: Vec::new(),
         }
     }
 
@@ -95,12 +96,7 @@ impl Watch {
         }
         for (&(i, side), change) in crossings.iter().zip(changes) {
             let tiny = ZENO_ULPS * time_resolution(time, 0.0);
-            if self
-                .suspect
-                .is_some_and(|suspect| suspect.crossing == i && time - suspect.limit > tiny)
-            {
-                self.suspect = None;
-            }
+            (self.suspects).retain(|suspect| suspect.crossing != i || time - suspect.limit <= tiny);
             let history = &mut self.histories[i][usize::from(side > 0.0)];
             let Some(last) = history.time.replace(time) else {
                 continue;
@@ -132,7 +128,8 @@ impl Watch {
                 }
             }
             if history.streak >= ZENO_STREAK && (interval <= tiny || stays(i)) {
-                self.suspect = Some(Suspect {
+                self.suspects.retain(|suspect| suspect.crossing != i);
+                self.suspects.push(Suspect {
                     crossing: i,
                     limit: time,
                     size: history.size,
@@ -153,20 +150,20 @@ impl Watch {
     /// The motion rests: what was suspected of this function has been dealt with.
     pub(crate) fn rested(&mut self, crossing: usize) {
         self.histories[crossing] = [History::default(); 2];
-        if self.suspect.is_some_and(|s| s.crossing == crossing) {
-            self.suspect = None;
-        }
+        (self.suspects).retain(|suspect| suspect.crossing != crossing);
     }
 
     /// After an accepted step without event, with the crossing functions at its end: the crossing through which the model falls.
     pub(crate) fn fallen_through(&self, r: &[f64]) -> Option<(usize, f64)> {
-        let suspect = self.suspect?;
-        let depth = suspect.side * r[suspect.crossing];
-        (depth > FALL_THROUGH_REL * suspect.size).then_some((suspect.crossing, suspect.limit))
+        let fell = |suspect: &&Suspect| {
+            suspect.side * r[suspect.crossing] > FALL_THROUGH_REL * suspect.size
+        };
+        let suspect = self.suspects.iter().find(fell)?;
+        Some((suspect.crossing, suspect.limit))
     }
 
     pub(crate) fn has_suspect(&self) -> bool {
-        self.suspect.is_some()
+        !self.suspects.is_empty()
     }
 
     /// As new, for another run with the same crossings.
@@ -175,12 +172,12 @@ impl Watch {
         self.since = f64::NEG_INFINITY;
         self.count = 0;
         self.histories.fill([History::default(); 2]);
-        self.suspect = None;
+        self.suspects.clear();
     }
 
     /// A new mode has other crossings.
     pub(crate) fn reset_crossings(&mut self, n_crossings: usize) {
         self.histories = vec![[History::default(); 2]; n_crossings];
-        self.suspect = None;
+        self.suspects.clear();
     }
 }
