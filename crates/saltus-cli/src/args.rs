@@ -47,6 +47,9 @@ pub(crate) struct TargetArgs {
     /// A folder with libraries, searched before MODELICAPATH (repeatable)
     #[arg(long = "library", value_name = "DIR")]
     pub(crate) libraries: Vec<PathBuf>,
+    /// Write the formula of an integrator into the equations of a state (`*`: of all): backward-euler, trapezoidal, radau3 or radau5 (repeatable)
+    #[arg(long = "inline", value_name = "STATE=METHOD")]
+    pub(crate) inlined: Vec<Setting>,
 }
 
 #[derive(Args, Debug)]
@@ -84,6 +87,9 @@ pub(crate) struct SimulateArgs {
     /// Where infinitely many events come to a limit: continue (at rest) or stop
     #[arg(long, value_name = "WHAT")]
     pub(crate) zeno: Option<String>,
+    /// Step of the integrators of --inline; default: annotation of the model, else the distance of output points
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub(crate) inline_step: Option<f64>,
     /// Value of a parameter or start value (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) settings: Vec<Setting>,

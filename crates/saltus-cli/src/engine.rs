@@ -228,6 +228,9 @@ fn with_options<'m>(
     if let Some(name) = &args.event_method {
         experiment = experiment.event_method(name).map_err(failure)?;
     }
+    if let Some(step) = args.inline_step {
+        experiment = experiment.inline_step(step);
+    }
     if let Some(name) = &args.zeno {
         experiment = experiment.zeno(name).map_err(failure)?;
     }
@@ -269,6 +272,11 @@ pub(crate) fn open(target: &TargetArgs) -> Result<(Workspace, String), Failure> 
         workspace.add_library_dir(dir);
     }
     workspace.add_modelicapath();
+    for Setting { path, value } in &target.inlined {
+        workspace
+            .inline(path, value)
+            .map_err(|e| Failure::command_line(format!("--inline: {e}")))?;
+    }
     workspace.on_stage(|stage, seconds| finished(stage.name(), seconds));
     let is_file = target.target.ends_with(".mo") || PathBuf::from(&target.target).is_file();
     let class = if is_file {

@@ -6,13 +6,13 @@
 
 use crate::tape::Sign;
 use rustc_hash::FxHashMap;
-use saltus_ir::flat::{FlatModel, Origin, Variability};
+use saltus_ir::flat::{FlatModel, InlineMethod, Origin, Variability};
 use saltus_ir::{Base, ExprId, Id, VarId};
 use saltus_model::{
-    Experiment, ModelInfo, Site, SiteInfo, Slot, SlotInfo, SlotRole, ValueType, VariableInfo,
-    VariableKind,
+    Experiment, InlineInfo, InlineSlots, ModelInfo, SignedSlot, Site, SiteInfo, Slot, SlotInfo,
+    SlotRole, ValueType, VariableInfo, VariableKind,
 };
-use saltus_structure::{Role, StructuredSystem};
+use saltus_structure::{Inlined, Role, StructuredSystem};
 use saltus_syntax::{FileId, SourceMap, Span};
 use std::sync::Arc;
 
@@ -271,6 +271,35 @@ pub(crate) fn model_info(
         homotopy: system.homotopy.map(|v| layout.slot(v)),
         initial: system.initial_flag.map(|v| layout.slot(v)),
         terminal: system.terminal_flag.map(|v| layout.slot(v)),
+        inline: system.inlined.as_ref().map(|i| inline_info(i, layout)),
+    }
+}
+
+fn inline_info(inlined: &Inlined, layout: &Layout) -> InlineInfo {
+    let signed = |var: VarId| {
+        let (slot, sign) = layout.place(var);
+        let negated = sign != Sign::Plain;
+        SignedSlot { slot, negated }
+    };
+    let states = (inlined.states.iter()).map(|state| InlineSlots {
+        value: signed(state.value),
+        derivative: signed(state.derivative),
+        value_old: layout.slot(state.value_old),
+        memory: (state.memory).map(|(old, weight)| (layout.slot(old), layout.slot(weight))),
+        order: match state.method {
+            InlineMethod::BackwardEuler => 1,
+            InlineMethod::Trapezoidal => 2,
+            InlineMethod::Radau3 => 3,
+            InlineMethod::Radau5 => 5,
+        },
+        method: state.method.as_str(),
+    });
+    InlineInfo {
+        time_old: layout.slot(inlined.time_old),
+        step_min: layout.slot(inlined.step_min),
+        ahead: layout.slot(inlined.ahead),
+        states: states.collect(),
+        step: inlined.step,
     }
 }
 

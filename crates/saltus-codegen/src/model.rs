@@ -286,6 +286,12 @@ impl Instance for CompiledInstance {
         self.system
             .execute(&program.starts, &mut values, &mut [])
             .map_err(fatal)?;
+        // The start value of an inlined variable is where its first step begins.
+        for state in program.info.inline.iter().flat_map(|inline| &inline.states) {
+            if overrides.iter().any(|(slot, _)| *slot == state.value.slot) {
+                values.set(state.value_old, state.value.get(&values));
+            }
+        }
         // A start value that nobody gave is the allowed number nearest to zero.
         for (i, slot) in self
             .info

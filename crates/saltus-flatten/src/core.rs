@@ -257,6 +257,8 @@ pub struct Prefixes {
     pub outer: bool,
     /// Inside an expandable connector of the top or similar.
     pub hide: bool,
+    /// Asked for by `annotation(__Saltus(inline = …))`.
+    pub inline: Option<flat::Inline>,
 }
 
 #[derive(Clone)]

@@ -5,7 +5,7 @@
 
 use crate::core::*;
 use crate::elaborate::check_modified_once;
-use crate::instantiate::{annotation_value, subscripts_of};
+use crate::instantiate::{annotation_value, inline_method, nested_annotation, subscripts_of};
 use crate::tree::ClassTree;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
@@ -722,6 +722,7 @@ impl<'a> Flattener<'a> {
         let sections = std::mem::take(&mut self.sections);
         let def = self.insts[top].def;
         let annotation = def.and_then(|d| d.annotation.as_ref());
+        let experiment = experiment(annotation, &mut self.diagnostics);
         FlatModel {
             name: self.insts[top].name,
             description: def
@@ -738,30 +739,19 @@ impl<'a> Flattener<'a> {
             initial_algorithms: sections.initial_algorithms,
             asserts: sections.asserts,
             partitions: Vec::new(),
-            experiment: experiment(annotation),
+            experiment,
         }
     }
 }
 
-/// `annotation(experiment(StartTime = …, StopTime = …, Tolerance = …, Interval = …))`
-fn experiment(annotation: Option<&ast::Annotation>) -> flat::Experiment {
+/// `annotation(experiment(StartTime = …, StopTime = …, Tolerance = …, Interval = …))` and
+/// `annotation(__Saltus(inline = …, inlineStep = …))`
+fn experiment(
+    annotation: Option<&ast::Annotation>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> flat::Experiment {
     let mut found: IndexMap<&str, f64> = IndexMap::new();
-    let arg = annotation
-        .into_iter()
-        .flat_map(|a| &a.args)
-        .find_map(|arg| match &arg.kind {
-            ast::ArgumentKind::Modify {
-                path,
-                modification: Some(m),
-                ..
-            } if path.parts[0].name.as_str() == "experiment" => Some(m),
-            _ => None,
-        });
-    if let Some(modification) = arg {
-        let inner = ast::Annotation {
-            args: modification.args.clone(),
-            span: modification.span,
-        };
+    if let Some(inner) = nested_annotation(annotation, "experiment") {
         for key in [
             "StartTime",
             "StopTime",
@@ -779,7 +769,18 @@ fn experiment(annotation: Option<&ast::Annotation>) -> flat::Experiment {
         let n = get("NumberOfIntervals")?;
         Some((get("StopTime")? - get("StartTime").unwrap_or(0.0)) / n)
     });
+    let saltus = nested_annotation(annotation, "__Saltus");
+    let value = |name| annotation_value(saltus.as_ref(), name);
     flat::Experiment {
+        inline: value("inline").and_then(|e| inline_method(e, diagnostics)),
+        inline_step: value("inlineStep").and_then(|e| {
+            let step = number(e).filter(|step| *step > 0.0);
+            if step.is_none() {
+                let text = "the step of inlined integrators is a positive number of seconds";
+                diagnostics.push(Diagnostic::error("inline-not-possible", e.span, text));
+            }
+            step
+        }),
         start_time: get("StartTime"),
         stop_time: get("StopTime"),
         tolerance: get("Tolerance"),

@@ -74,6 +74,7 @@ impl<'a> Flattener<'a> {
                 inner: false,
                 outer: false,
                 hide: false,
+                inline: None,
             },
             var: None,
             dims: None,
@@ -444,6 +445,11 @@ impl<'a> Flattener<'a> {
         let evaluate = annotation_flag(decl.annotation.as_ref(), "Evaluate") == Some(true)
             || decl.prefixes.is_final;
         let hide = up.hide || annotation_flag(decl.annotation.as_ref(), "HideResult") == Some(true);
+        // What a component says holds for all inside it.
+        let inline = self.inlined_integrator(decl).or(up.inline.map(|inline| {
+            let named = false;
+            flat::Inline { named, ..inline }
+        }));
         let node = &mut self.insts[inst];
         node.prefixes = Prefixes {
             variability: own.min(up_variability),
@@ -454,11 +460,23 @@ impl<'a> Flattener<'a> {
             inner: decl.prefixes.inner,
             outer: decl.prefixes.outer,
             hide,
+            inline,
         };
         node.evaluate = evaluate;
         node.decl = Some(decl);
         node.decl_lex = Some(lex);
         node.span = decl.name.span;
+    }
+
+    /// `annotation(__Saltus(inline = "method"))` of a declaration.
+    fn inlined_integrator(&mut self, decl: &ast::ComponentDecl) -> Option<flat::Inline> {
+        let saltus = nested_annotation(decl.annotation.as_ref(), "__Saltus")?;
+        let value = annotation_value(Some(&saltus), "inline")?;
+        let method = inline_method(value, &mut self.diagnostics)?;
+        Some(flat::Inline {
+            method,
+            named: true,
+        })
     }
 
     /// The `inner` component that an `outer` declaration in `owner` refers to.
@@ -842,6 +860,7 @@ impl<'a> Flattener<'a> {
                 max: None,
                 nominal: None,
                 state_select: StateSelect::Default,
+                inline: prefixes.inline,
                 unit: None,
                 display_unit: None,
                 quantity: None,
@@ -1103,4 +1122,46 @@ pub fn annotation_value<'x>(
         } if path.parts.len() == 1 && path.parts[0].name.as_str() == name => m.value.as_ref(),
         _ => None,
     })
+}
+
+/// The arguments of `name(…)` in an annotation.
+pub fn nested_annotation(
+    annotation: Option<&ast::Annotation>,
+    name: &str,
+) -> Option<ast::Annotation> {
+    annotation?.args.iter().find_map(|arg| match &arg.kind {
+        ast::ArgumentKind::Modify {
+            path,
+            modification: Some(m),
+            ..
+        } if path.parts.len() == 1 && path.parts[0].name.as_str() == name => {
+            Some(ast::Annotation {
+                args: m.args.clone(),
+                span: m.span,
+            })
+        }
+        _ => None,
+    })
+}
+
+/// The method that an annotation names.
+pub fn inline_method(
+    value: &ast::Expr,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<flat::InlineMethod> {
+    let method = match &value.kind {
+        ast::ExprKind::String(name) => flat::InlineMethod::from_name(name),
+        _ => None,
+    };
+    if method.is_none() {
+        diagnostics.push(
+            Diagnostic::error(
+                "inline-not-possible",
+                value.span,
+                "this is not the name of a method that can be inlined",
+            )
+            .help("write \"backward-euler\", \"trapezoidal\", \"radau3\" or \"radau5\""),
+        );
+    }
+    method
 }

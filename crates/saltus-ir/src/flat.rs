@@ -50,6 +50,61 @@ pub enum StateSelect {
     Always,
 }
 
+/// A formula that takes the place of an integrator: it relates a variable and its derivative at the ends of a step (textbook 9.11).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum InlineMethod {
+    BackwardEuler,
+    Trapezoidal,
+    /// Radau IIA with two stages, of order 3.
+    Radau3,
+    /// Radau IIA with three stages, of order 5.
+    Radau5,
+}
+
+impl InlineMethod {
+    /// All names by which a method is known; the first one of each is the name it is called by.
+    pub const NAMES: [(&'static str, InlineMethod); 9] = [
+        ("backward-euler", InlineMethod::BackwardEuler),
+        ("trapezoidal", InlineMethod::Trapezoidal),
+        ("radau3", InlineMethod::Radau3),
+        ("radau5", InlineMethod::Radau5),
+        ("radau", InlineMethod::Radau5),
+        ("radau-iia", InlineMethod::Radau5),
+        ("implicit-euler", InlineMethod::BackwardEuler),
+        ("euler", InlineMethod::BackwardEuler),
+        ("trapezoid", InlineMethod::Trapezoidal),
+    ];
+
+    /// The method of this name; capitals, spaces and underscores do not matter.
+    pub fn from_name(name: &str) -> Option<InlineMethod> {
+        let plain = |text: &str| -> String {
+            let letters = text.chars().filter(|c| c.is_ascii_alphanumeric());
+            letters.map(|c| c.to_ascii_lowercase()).collect()
+        };
+        let name = plain(name);
+        (InlineMethod::NAMES.iter())
+            .find(|(known, _)| plain(known) == name)
+            .map(|&(_, method)| method)
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            InlineMethod::BackwardEuler => "backward-euler",
+            InlineMethod::Trapezoidal => "trapezoidal",
+            InlineMethod::Radau3 => "radau3",
+            InlineMethod::Radau5 => "radau5",
+        }
+    }
+}
+
+/// What is asked of a variable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Inline {
+    pub method: InlineMethod,
+    /// The variable itself was named: without a derivative in the equations that is an error.
+    pub named: bool,
+}
+
 /// How far a start value is to be trusted (specification 8.6.2), in levels of the component hierarchy; smaller is more trusted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Confidence {
@@ -93,6 +148,8 @@ pub struct Variable {
     pub max: Option<ExprId>,
     pub nominal: Option<ExprId>,
     pub state_select: StateSelect,
+    /// If it is differentiated, this formula takes the place of its integrator.
+    pub inline: Option<Inline>,
     pub unit: Option<Name>,
     pub display_unit: Option<Name>,
     pub quantity: Option<Name>,
@@ -125,6 +182,7 @@ impl Variable {
             max: None,
             nominal: None,
             state_select: StateSelect::Default,
+            inline: None,
             unit: None,
             display_unit: None,
             quantity: None,
@@ -238,10 +296,14 @@ pub struct Rational {
     pub den: i64,
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Experiment {
     pub start_time: Option<f64>,
     pub stop_time: Option<f64>,
     pub tolerance: Option<f64>,
     pub interval: Option<f64>,
+    /// For all differentiated variables that do not say otherwise.
+    pub inline: Option<InlineMethod>,
+    /// Step of inlined formulas, in seconds.
+    pub inline_step: Option<f64>,
 }

@@ -1107,12 +1107,7 @@ fn model() -> FlatModel {
         initial_algorithms: vec![],
         asserts: vec![],
         partitions: vec![],
-        experiment: Experiment {
-            start_time: None,
-            stop_time: None,
-            tolerance: None,
-            interval: None,
-        },
+        experiment: Experiment::default(),
     }
 }
 

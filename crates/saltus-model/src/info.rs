@@ -1,6 +1,6 @@
 //! What a model says about itself: names, units, attributes, places in the source.
 
-use crate::{Site, Slot};
+use crate::{Site, Slot, Values};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,50 @@ pub struct ModelInfo {
     /// Slot that is 1 while `initial()` holds, and 1 while `terminal()` holds.
     pub initial: Option<Slot>,
     pub terminal: Option<Slot>,
+    /// Integrators that are equations of the model.
+    pub inline: Option<InlineInfo>,
+}
+
+/// Integrators that are equations of the model: between the values where a step began and the present ones, at any time within the step. The
+/// simulator writes all slots but `value` and `derivative`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InlineInfo {
+    /// Where the step began.
+    pub time_old: Slot,
+    /// The least step that the formulas take, in seconds.
+    pub step_min: Slot,
+    /// How far the time of the continuous equations is ahead, in seconds.
+    pub ahead: Slot,
+    pub states: Vec<InlineSlots>,
+    /// The step that the model asks for, in seconds.
+    pub step: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct InlineSlots {
+    pub value: SignedSlot,
+    pub derivative: SignedSlot,
+    /// The value where the step began.
+    pub value_old: Slot,
+    /// Of the trapezoidal rule: the derivative where the step began, and the weight of the one at its end.
+    pub memory: Option<(Slot, Slot)>,
+    /// Order of the error that a step of size h adds, less one.
+    pub order: u32,
+    pub method: &'static str,
+}
+
+/// A variable that is a slot, or the negated one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SignedSlot {
+    pub slot: Slot,
+    pub negated: bool,
+}
+
+impl SignedSlot {
+    pub fn get(self, values: &Values) -> f64 {
+        let value = values.get(self.slot);
+        if self.negated { -value } else { value }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

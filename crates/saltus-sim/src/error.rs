@@ -64,6 +64,13 @@ pub enum SimError {
         relation: Slot,
         site: Site,
     },
+    /// The start value of an inlined variable contradicts the equations: it would jump at once.
+    InlineStart {
+        time: f64,
+        slot: Slot,
+        start: f64,
+        value: f64,
+    },
     /// The model announced a time event that is not after the present.
     Calendar {
         time: f64,
@@ -109,6 +116,7 @@ impl SimError {
             | SimError::EventIteration { time, .. }
             | SimError::Accumulation { time, .. }
             | SimError::Zeno { time, .. }
+            | SimError::InlineStart { time, .. }
             | SimError::Calendar { time, .. }
             | SimError::NoOtherSolution { time, .. }
             | SimError::WallClock { time, .. }

@@ -8,6 +8,7 @@
 
 use crate::choose::{Among, Tried, choose};
 use crate::error::{Phase, SimError};
+use crate::inline::Inline;
 use crate::jump::{go_onward, no_mode};
 use crate::options::{Options, StartPoint};
 use crate::point::Mode;
@@ -29,6 +30,7 @@ pub(crate) fn initialise<I: Instance>(
     options: &Options,
     tolerances: Tolerances,
     recorder: &mut dyn Recorder,
+    inline: Option<&Inline>,
     used: Option<(Mode, Values)>,
 ) -> Result<(Mode, Values), SimError> {
     let (start_time, overrides) = (options.start_time, &options.overrides);
@@ -47,6 +49,9 @@ pub(crate) fn initialise<I: Instance>(
     values.pre[0] = options.start_time;
     set_flag(&mut values, instance.info().initial, 1.0);
     set_flag(&mut values, instance.info().homotopy, 1.0);
+    if let Some(inline) = inline {
+        inline.prepare(&mut values);
+    }
     let failed = |error| SimError::Evaluation {
         time: start_time,
         phase: Phase::Initial,
@@ -58,7 +63,7 @@ pub(crate) fn initialise<I: Instance>(
     };
     if let StartPoint::Values(known) = &options.start {
         set_flag(&mut values, instance.info().initial, 0.0);
-        go_on(instance, &mut mode, &mut values, tolerances, known).map_err(failed)?;
+        go_on(instance, &mut mode, &mut values, tolerances, known, inline).map_err(failed)?;
         mode.driver.forget_factors();
         mode.driver.accept(instance.system(&values), &values);
         return Ok((mode, values));
@@ -124,9 +129,13 @@ fn go_on<I: Instance>(
     values: &mut Values,
     tolerances: Tolerances,
     known: &[(Slot, f64)],
+    inline: Option<&Inline>,
 ) -> Result<(), SolveError> {
     for &(slot, value) in known {
         set_flag(values, Some(slot), value);
+    }
+    if let Some(inline) = inline {
+        inline.begin_at_values(values);
     }
     // Values of an accepted point belong to a mode; which one may show only when relations are known.
     let mut trial = values.clone();

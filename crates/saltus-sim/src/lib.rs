@@ -59,6 +59,7 @@ mod event_step;
 mod field;
 mod guard;
 mod init;
+mod inline;
 mod jump;
 mod options;
 mod point;

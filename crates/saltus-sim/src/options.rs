@@ -34,6 +34,8 @@ pub struct Options {
     pub event_method: LocationMethod,
     /// Largest step size the integrator may take; `None`: a tenth of the span.
     pub step_size_max: Option<f64>,
+    /// Step of integrators that are equations of the model, in seconds; `None`: what the model says, else the interval of the output.
+    pub inline_step: Option<f64>,
     /// Stop with an error after so many seconds on the environment's clock.
     pub wall_seconds_max: Option<f64>,
     /// False: relations follow their functions during the steps and nothing is located (`--no-events`).
@@ -73,6 +75,7 @@ impl From<Experiment> for Options {
             solver: SolverName::Auto,
             event_method: LocationMethod::default(),
             step_size_max: None,
+            inline_step: None,
             wall_seconds_max: None,
             events: true,
             zeno: Zeno::Continue,
@@ -95,6 +98,8 @@ pub enum OptionError {
     /// Positive and finite, at most [`Options::ROWS_MAX`] rows.
     Output(OutputGrid),
     StepSizeMax(f64),
+    /// Positive and finite, at most [`Options::ROWS_MAX`] of them in the run.
+    InlineStep(f64),
 }
 
 impl Options {

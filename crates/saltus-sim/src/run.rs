@@ -18,6 +18,7 @@ use crate::error::{Phase, RunFailure, SimError};
 use crate::event_step::{TimeFlags, event_step};
 use crate::guard::{Inside, beyond};
 use crate::init::{initialise, set_flag};
+use crate::inline::Inline;
 use crate::options::{Environment, OptionError, Options, StartPoint};
 use crate::point::{
     Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all, scatter,
@@ -124,19 +125,26 @@ fn simulate_in<I: Instance>(
         time_reached: options.start_time,
         ..RunSummary::default()
     };
-    if let Err(error) = options.check() {
-        return Err(RunFailure {
-            error: SimError::Options(error),
-            summary,
-        });
-    }
+    let checked = options
+        .check()
+        .and_then(|()| Inline::new(instance.info(), options));
+    let inline = match checked {
+        Ok(inline) => inline,
+        Err(error) => {
+            return Err(RunFailure {
+                error: SimError::Options(error),
+                summary,
+            });
+        }
+    };
     let tolerances = Tolerances::new(options.tolerance);
     let seconds_start = environment.seconds();
     let (used, work) = match room.take().and_then(|room| room.reset(options)) {
         Some(Room { mode, values, work }) => (Some((mode, values)), Some(work)),
         None => (None, None),
     };
-    let (mode, values) = match initialise(instance, options, tolerances, recorder, used) {
+    let begun = inline.as_ref();
+    let (mode, values) = match initialise(instance, options, tolerances, recorder, begun, used) {
         Ok(initial) => initial,
         Err(error) => {
             summary.statistics.seconds_initialize = elapsed(environment, seconds_start);
@@ -171,6 +179,7 @@ fn simulate_in<I: Instance>(
         stiff_noted: false,
         creep: Creep::default(),
         constrained: None,
+        inline,
         instance,
         options,
         environment,
@@ -275,6 +284,8 @@ struct Run<'a, I: Instance> {
     creep: Creep,
     /// What the motion is bound to.
     constrained: Option<Box<Constrained>>,
+    /// The steps of integrators that are equations of the model.
+    inline: Option<Inline>,
     summary: RunSummary,
     seconds_start: Option<f64>,
     seconds_initialised: Option<f64>,
@@ -300,6 +311,7 @@ impl<I: Instance> Run<'_, I> {
         let t = self.options.start_time;
         // The first choice was made for start values, which the initial system may have left far behind.
         self.reselect_states()?;
+        self.begin_inline()?;
         self.work.before.copy_from_slice(&self.values.v);
         self.work.step.clear();
         let flags = match self.options.start {
@@ -310,6 +322,7 @@ impl<I: Instance> Run<'_, I> {
         self.event_step(flags)?;
         self.bind_at_start()?;
         self.right_limits()?;
+        self.end_inline_event()?;
         self.row(RowKind::Initial);
         self.record_event(t, EventKind::Initial, false);
         if self.constrained.is_some() {
@@ -376,6 +389,14 @@ impl<I: Instance> Run<'_, I> {
         }
         if target >= self.options.stop_time {
             return Ok(State::AtEvent(Occasion::Terminal));
+        }
+        if let Some(inline) = &mut self.inline
+            && target >= inline.end
+        {
+            inline.take_along(&mut self.values);
+            self.work.isolation.forget();
+            self.work.rows.forget();
+            self.begin_segment(Discontinuity::States)?;
         }
         if !self.options.events
             && let Some(located) = self.changed_at_step_end(target)?
@@ -491,8 +512,9 @@ impl<I: Instance> Run<'_, I> {
         } else {
             f64::INFINITY
         };
+        let inline_end = self.inline.as_ref().map_or(f64::INFINITY, |i| i.end);
         StepLimits {
-            time_end: self.next_time_event.min(self.options.stop_time),
+            time_end: (self.next_time_event.min(self.options.stop_time)).min(inline_end),
             step_size_max: by_user.min(by_model).min(by_grid),
         }
     }
@@ -895,7 +917,9 @@ impl<I: Instance> Run<'_, I> {
     fn complete_step(&mut self, t: f64) -> Result<(), SimError> {
         self.past_points(t)?;
         let system = self.instance.system(&self.values);
-        if system.observes_steps()
+        if self.inline.is_some() {
+            self.left_limits(t, Accuracy::Tight)?;
+        } else if system.observes_steps()
             || t >= self.options.stop_time
             || !self.options.events
             || self.constrained.is_some()
@@ -1040,6 +1064,19 @@ impl<I: Instance> Run<'_, I> {
         self.grid.skip_through(t);
         self.row(RowKind::BeforeEvent);
         self.work.before.copy_from_slice(&self.values.v);
+        if let Some(inline) = &mut self.inline {
+            inline.event_begins(&mut self.values);
+            if let Some((count, since)) = inline.chatters() {
+                let crossings = self.instance.system(&self.values).crossings();
+                let flips = (self.work.causes.iter()).map(|change| &crossings[change.index]);
+                return Err(SimError::Accumulation {
+                    time: t,
+                    since,
+                    count,
+                    relations: flips.map(|c| (c.relation, c.site)).collect(),
+                });
+            }
+        }
 
         let crossings = self.instance.system(&self.values).crossings();
         let flips = (self.work.causes.iter()).map(|change| crossings[change.index].relation);
@@ -1066,10 +1103,12 @@ impl<I: Instance> Run<'_, I> {
                 self.recorder.note(&NoteRecord::Fold { time: t });
             }
         }
+        self.end_inline_event()?;
         self.row(RowKind::AfterEvent);
         self.cursor = t;
 
         let mut change = match self.motion_change() {
+            None if self.inline.is_some() => Some(Discontinuity::States),
             _ if is_beyond || is_fold || rebound => Some(Discontinuity::Dynamics),
             None if moved => Some(Discontinuity::States),
             other => other,
@@ -1167,6 +1206,51 @@ impl<I: Instance> Run<'_, I> {
             rebound,
             slides,
         })
+    }
+
+    /// The values at the start of variables whose integrators are equations.
+    fn begin_inline(&mut self) -> Result<(), SimError> {
+        let Some(inline) = &mut self.inline else {
+            return Ok(());
+        };
+        if self.options.start != StartPoint::InitialSystem {
+            return Ok(());
+        }
+        inline.event_step_ended(&mut self.values);
+        self.evaluate_point(Accuracy::Tight, Guess::Current, Phase::Initial)?;
+        let Some(inline) = &mut self.inline else {
+            return Ok(());
+        };
+        inline.jumps_known(&mut self.values);
+        inline.event_ends(&mut self.values);
+        inline.prepare(&mut self.values);
+        match inline.jump_at_start() {
+            None => Ok(()),
+            Some((slot, start, value)) => Err(SimError::InlineStart {
+                time: self.values.time(),
+                slot,
+                start,
+                value,
+            }),
+        }
+    }
+
+    /// Right limits of variables whose integrators are equations.
+    fn end_inline_event(&mut self) -> Result<(), SimError> {
+        let Some(inline) = &mut self.inline else {
+            return Ok(());
+        };
+        inline.event_step_ended(&mut self.values);
+        self.evaluate_point(Accuracy::Tight, Guess::Current, Phase::Event)?;
+        if let Some(inline) = &mut self.inline {
+            inline.jumps_known(&mut self.values);
+        }
+        self.evaluate_point(Accuracy::Tight, Guess::Current, Phase::Event)?;
+        self.accept_point();
+        if let Some(inline) = &self.inline {
+            inline.event_ends(&mut self.values);
+        }
+        Ok(())
     }
 
     fn log_causes(&mut self) {
@@ -1419,7 +1503,11 @@ impl<I: Instance> Run<'_, I> {
         let slots = (system.discrete_slots().iter()).chain(&self.work.step.reinitialised);
         let changed = slots
             .chain(&unknowns)
-            .map(|&slot| ChangedValue {
+            .map(|&slot| {
+                let inlined = self.inline.as_ref().and_then(|i| i.variable_of(slot));
+                inlined.unwrap_or(slot)
+            })
+            .map(|slot| ChangedValue {
                 slot,
                 before: self.work.before[slot.index()],
                 after: self.values.get(slot),
@@ -1517,7 +1605,10 @@ impl<I: Instance> Run<'_, I> {
         statistics.blocks_linear = self.mode.driver.n_linear;
         statistics.blocks_nonlinear = self.mode.driver.n_nonlinear;
         statistics.blocks_largest = self.mode.driver.n_largest;
-        statistics.solver = self.work.integrator.method_name();
+        statistics.solver = match &self.inline {
+            Some(inline) if statistics.states == 0 => inline.method_name(),
+            _ => self.work.integrator.method_name(),
+        };
         statistics.seconds_initialize = match (self.seconds_initialised, self.seconds_start) {
             (Some(end), Some(start)) => end - start,
             _ => 0.0,

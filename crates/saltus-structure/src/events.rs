@@ -141,7 +141,7 @@ impl<'a> Extractor<'a> {
             }
             let of_var = |v: VarId| match self.work.class(v) {
                 Class::Known | Class::FreeParameter | Class::Unused => Dependence::Parameters,
-                Class::Flag | Class::Discrete => Dependence::Discrete,
+                Class::Flag | Class::Held | Class::Discrete => Dependence::Discrete,
                 Class::Input | Class::Delayed | Class::Continuous => Dependence::Continuous,
             };
             let own = match ir.expr(id) {
@@ -485,9 +485,12 @@ impl<'a> Extractor<'a> {
                 ));
                 self.work.flat.ir.real(0.0)
             }
-            Class::Known | Class::FreeParameter | Class::Flag | Class::Discrete | Class::Unused => {
-                self.work.flat.ir.real(0.0)
-            }
+            Class::Known
+            | Class::FreeParameter
+            | Class::Flag
+            | Class::Held
+            | Class::Discrete
+            | Class::Unused => self.work.flat.ir.real(0.0),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::text::equation_text;
 use crate::work::{Class, Eq, Kind, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_graph::{Matcher, maximum_matching};
-use saltus_ir::flat::Origin;
+use saltus_ir::flat::{Origin, StateSelect};
 use saltus_ir::func::AssertLevel;
 use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, Id, Ir, VarId};
 use saltus_syntax::Name;
@@ -47,7 +47,7 @@ pub(crate) fn initial_system(
         work.flat
             .variables
             .ids()
-            .filter(|&v| work.class(v) == Class::FreeParameter),
+            .filter(|&v| matches!(work.class(v), Class::FreeParameter | Class::Held)),
     );
     columns.extend(pre_vars.iter().map(|(_, p)| *p));
     let mut place = vec![u32::MAX; work.flat.variables.len()];
@@ -89,10 +89,11 @@ pub(crate) fn initial_system(
         }
     }
     let state_set: FxHashSet<VarId> = states.iter().copied().collect();
-    let mut fixed: Vec<VarId> = unknowns
+    let mut fixed: Vec<VarId> = columns
         .iter()
         .copied()
-        .filter(|&v| work.class(v) == Class::Continuous && is_fixed(work, v) == Some(true))
+        .filter(|&v| matches!(work.class(v), Class::Continuous | Class::Held))
+        .filter(|&v| is_fixed(work, v) == Some(true))
         .collect();
     fixed.sort_by_key(|v| {
         (
@@ -162,7 +163,7 @@ fn start_equation(work: &mut Work, var: VarId) -> Option<Eq> {
     let start = work.flat.variables[var].start?;
     let free = (work.flat.ir.variables_of(start).into_iter())
         .any(|v| work.class(v) == Class::FreeParameter);
-    if !free || work.class(var) != Class::Continuous {
+    if !free || !matches!(work.class(var), Class::Continuous | Class::Held) {
         return None;
     }
     let origin = Origin {
@@ -298,14 +299,21 @@ fn initial_solvable(work: &mut Work, eq: &Eq) -> Vec<VarId> {
     let is_unknown = |work: &Work, v: VarId| {
         matches!(
             work.class(v),
-            Class::Continuous | Class::Discrete | Class::Delayed | Class::FreeParameter
+            Class::Continuous
+                | Class::Discrete
+                | Class::Delayed
+                | Class::FreeParameter
+                | Class::Held
         )
     };
     match eq.kind {
         Kind::Continuous => {
             let real = |work: &Work, v: VarId| {
                 work.flat.variables[v].base == Base::Real
-                    && matches!(work.class(v), Class::Continuous | Class::FreeParameter)
+                    && matches!(
+                        work.class(v),
+                        Class::Continuous | Class::FreeParameter | Class::Held
+                    )
             };
             work.nonzero_incidence(&[eq.lhs, eq.rhs])
                 .into_iter()
@@ -362,9 +370,10 @@ fn complete(
     let rank = |v: VarId| {
         let variable = &work.flat.variables[v];
         let state = states.contains(&v);
+        let wanted = work.inlined.is_some() && variable.state_select >= StateSelect::Prefer;
         let kind = match work.class(v) {
             // A state, or one that could have been: its start value is meant as an initial value.
-            _ if (state || work.der.contains_key(&v)) && variable.start.is_some() => 0,
+            _ if (state || wanted || work.der.contains_key(&v)) && variable.start.is_some() => 0,
             _ if state => 1,
             Class::FreeParameter => 2,
             _ if variable.start.is_some() => 3,
@@ -385,6 +394,11 @@ fn complete(
         } else {
             "unknown"
         };
+        let inlined = work.inlined.iter().flat_map(|inlined| &inlined.states);
+        let name = match inlined.into_iter().find(|state| state.value_old == var) {
+            Some(state) => work.name(state.value),
+            None => variable.name,
+        };
         let value = match variable.start {
             Some(start) => work.flat.text(start),
             None => "0 (default)".to_owned(),
@@ -393,7 +407,7 @@ fn complete(
             Some(var),
             format!(
                 "the start value of the {what} `{}` is used as initial condition: {value}",
-                variable.name
+                name
             ),
         ));
     }

@@ -4,7 +4,7 @@
 //! discrete unknowns with crossing functions, index reduced, equations sorted into blocks and torn, an initial system
 //! beside it. `saltus-codegen` turns it into code.
 //!
-//! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `zeros`, `alias`,
+//! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `inline`, `zeros`, `alias`,
 //! `index` (with `wish`, `select`, `sets`), `sort` (with `block`), `schedule`, `initial`. Where branches of equations may leave the sorted system singular,
 //! `modes` structures the model again with the branches chosen.
 
@@ -19,6 +19,7 @@ mod events;
 mod growth;
 mod index;
 mod initial;
+mod inline;
 mod late;
 mod modes;
 mod numeric;
@@ -90,6 +91,10 @@ fn build(work: &mut Work) -> Option<Parts> {
         if work.errors.is_empty() {
             unreachable!("an unbalanced system has no perfect matching");
         }
+        return None;
+    }
+    inline::inline_integrators(work);
+    if !work.errors.is_empty() {
         return None;
     }
     solve_structure(work)
@@ -186,8 +191,10 @@ fn reduced_parts(work: &mut Work, aliases: alias::Aliases, n_parameters: usize) 
         .flat_map(|set| &set.levels)
         .flat_map(|(candidates, chosen)| chosen.iter().copied().zip(candidates.iter().copied()))
         .collect();
+    let inlined = work.inlined.iter().flat_map(|inlined| &inlined.states);
     let state_order: Vec<VarId> = (pairs.iter())
         .map(|s| held.get(&s.0).copied().unwrap_or(s.0))
+        .chain(inlined.map(|state| state.value_old))
         .collect();
     let initial = initial::initial_system(work, &all, &state_order)?;
     let schedules = schedule::schedules(work, &event, &pairs, &crossings);
@@ -203,7 +210,8 @@ fn reduced_parts(work: &mut Work, aliases: alias::Aliases, n_parameters: usize) 
         .variables
         .ids()
         .filter(|&v| {
-            (work.class(v).is_unknown() || work.class(v) == Class::FreeParameter)
+            let class = work.class(v);
+            (class.is_unknown() || matches!(class, Class::FreeParameter | Class::Held))
                 && aliases.representative(v) == v
         })
         .chain(
@@ -290,6 +298,7 @@ fn check_reinit(work: &mut Work, states: &FxHashSet<VarId>) {
     for guarded in &work.actions {
         if let Action::Reinit { var, .. } = guarded.action
             && !states.contains(&var)
+            && work.class(var) != Class::Held
         {
             let name = work.name(var);
             errors.push(
@@ -337,7 +346,7 @@ fn finish(work: Work, parts: Parts) -> StructuredSystem {
                 Class::Input => Role::Input,
                 Class::Continuous => Role::Algebraic,
                 Class::Discrete => Role::Discrete,
-                Class::Flag | Class::Delayed | Class::Unused => Role::Auxiliary,
+                Class::Flag | Class::Held | Class::Delayed | Class::Unused => Role::Auxiliary,
             },
         };
         roles.push(role);
@@ -379,6 +388,7 @@ fn finish(work: Work, parts: Parts) -> StructuredSystem {
         initial_flag: None,
         terminal_flag: work.terminal_flag,
         homotopy: work.homotopy,
+        inlined: work.inlined,
         feeds_derivatives,
         n_equations: work.n_equations,
         n_unknowns: work.n_unknowns,

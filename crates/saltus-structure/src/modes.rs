@@ -397,7 +397,7 @@ impl Changes {
         let ir = &work.flat.ir;
         let of_var = |v: VarId| match work.class(v) {
             Class::Known => Changes::Never,
-            Class::FreeParameter | Class::Discrete | Class::Flag => Changes::AtEvents,
+            Class::FreeParameter | Class::Discrete | Class::Flag | Class::Held => Changes::AtEvents,
             Class::Input | Class::Delayed | Class::Continuous | Class::Unused => {
                 Changes::Continuously
             }

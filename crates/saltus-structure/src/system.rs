@@ -8,7 +8,7 @@
 
 use crate::modes::Modes;
 use crate::restart::Restart;
-use saltus_ir::flat::{FlatModel, Origin};
+use saltus_ir::flat::{FlatModel, InlineMethod, Origin};
 use saltus_ir::func::AssertLevel;
 use saltus_ir::{ExprId, VarId};
 use saltus_syntax::Diagnostic;
@@ -238,6 +238,8 @@ pub struct StructuredSystem {
     pub initial_flag: Option<VarId>,
     pub terminal_flag: Option<VarId>,
     pub homotopy: Option<VarId>,
+    /// Variables whose integrators have become equations.
+    pub inlined: Option<Inlined>,
     /// For each variable: does the derivative schedule read it?
     pub feeds_derivatives: Vec<bool>,
     pub n_equations: usize,
@@ -263,4 +265,29 @@ pub struct Delay {
     pub stretch: VarId,
     /// For a delay time that moves: written by the instance after events, the times of the breaking points on both sides of the delayed time.
     pub range: Option<(VarId, VarId)>,
+}
+
+/// Integrators that are equations of the model. All variables but `value` and `derivative` are written by the simulator.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Inlined {
+    /// Where the step began.
+    pub time_old: VarId,
+    /// The least step that the formulas take.
+    pub step_min: VarId,
+    /// How far the time of the continuous equations is ahead.
+    pub ahead: VarId,
+    pub states: Vec<InlinedState>,
+    /// The step that the model asks for, in seconds.
+    pub step: Option<f64>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct InlinedState {
+    pub value: VarId,
+    pub derivative: VarId,
+    /// Where the step began.
+    pub value_old: VarId,
+    /// Of the trapezoidal rule: the derivative where the step began, and the weight of the one at its end.
+    pub memory: Option<(VarId, VarId)>,
+    pub method: InlineMethod,
 }

@@ -2,7 +2,7 @@
 //! and initial forms.
 
 use crate::restart::{Impact, Signature};
-use crate::system::{Action, Assignment, Crossing, Delay, StateSet, TimeEvent};
+use crate::system::{Action, Assignment, Crossing, Delay, Inlined, StateSet, TimeEvent};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::{Causality, FlatModel, Origin, Variability, Variable};
 use saltus_ir::{Base, Builtin, Expr, ExprId, Id, Ir, Value, VarId};
@@ -19,6 +19,8 @@ pub(crate) enum Class {
     Input,
     /// Written by the instance: sample flags, ticks, the terminal flag, the homotopy parameter.
     Flag,
+    /// The value of an inlined variable where the step began: an unknown of the initial system, then written by the simulator.
+    Held,
     /// Result of a `delay`.
     Delayed,
     /// A Real that equations determine continuously.
@@ -84,6 +86,7 @@ pub(crate) struct Work {
     pub(crate) delays: Vec<Delay>,
     pub(crate) terminal_flag: Option<VarId>,
     pub(crate) homotopy: Option<VarId>,
+    pub(crate) inlined: Option<Inlined>,
     /// x → der(x)
     pub(crate) der: FxHashMap<VarId, VarId>,
     /// Base name and order of generated derivative variables.
@@ -144,6 +147,7 @@ impl Work {
             delays: Vec::new(),
             terminal_flag: None,
             homotopy: None,
+            inlined: None,
             der: FxHashMap::default(),
             der_name: FxHashMap::default(),
             relations: Vec::new(),

@@ -29,12 +29,7 @@ impl Builder {
                 initial_algorithms: Vec::new(),
                 asserts: Vec::new(),
                 partitions: Vec::new(),
-                experiment: Experiment {
-                    start_time: None,
-                    stop_time: None,
-                    tolerance: None,
-                    interval: None,
-                },
+                experiment: Experiment::default(),
             },
         }
     }

@@ -83,6 +83,12 @@ pub(crate) fn failure_diagnostic(subject: Subject<'_>, error: &SimError) -> Diag
             .at("event-accumulation", Some(*site), format!("events of `{}` accumulate at time {limit}", relation_text(subject, *relation, *site)))
             .note(format!("the run ended at time {time}: the model does not say how the motion goes on after infinitely many events"))
             .help("describe the state of rest in the model, for instance by a condition that holds the variable"),
+        SimError::InlineStart { slot, start, value, .. } => {
+            let info = &subject.info.slots[slot.index()];
+            subject
+                .at("inline-start", Some(info.site), format!("`{}` is inlined, and the equations do not allow its start value {start}: it would jump to {value}", info.name))
+                .help("give all inlined variables start values that fit together, or do not inline those that a constraint connects")
+        }
         SimError::Calendar { time, next } => Diagnostic::placeless(
             "event-accumulation",
             format!("the next time event at {next} is not after the present time {time}"),

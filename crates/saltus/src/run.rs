@@ -231,6 +231,12 @@ impl<'m, M: Model> Experiment<'m, M> {
         Ok(self)
     }
 
+    /// Step of inlined integrators ([`crate::Workspace::inline`]), in seconds; default: what the model says, else the interval of the output.
+    pub fn inline_step(mut self, seconds: f64) -> Self {
+        self.options.inline_step = Some(seconds);
+        self
+    }
+
     pub fn max_wall(mut self, seconds: f64) -> Self {
         self.options.wall_seconds_max = Some(seconds);
         self

@@ -6,6 +6,7 @@ use crate::run::Experiment;
 use crate::structure_view::{JacobianView, StructureView, structure_picture, structure_view};
 use saltus_codegen::{CompiledModel, Execution};
 use saltus_flatten::{ClassTree, FileArena, FlattenOptions};
+use saltus_ir::flat::{Inline, InlineMethod};
 use saltus_ir::{FlatModel, Value};
 use saltus_model::{Instance, Model, ModelInfo, Values, VariableInfo, VariableKind};
 use saltus_plot::StructurePicture;
@@ -68,6 +69,7 @@ pub struct Workspace {
     libraries: Vec<PathBuf>,
     sources: Vec<(String, String)>,
     overrides: Vec<(String, f64)>,
+    inlined: Vec<(String, InlineMethod)>,
     observer: Option<Observer>,
 }
 
@@ -169,6 +171,47 @@ impl Workspace {
     pub fn set_structural(&mut self, path: impl Into<String>, value: f64) -> &mut Self {
         self.overrides.push((path.into(), value));
         self
+    }
+
+    /// Writes the formula of an integrator into the equations, in place of the integrator of a state (inline integration): `state` is its name, or `*`
+    /// for all; `method` is `backward-euler`, `trapezoidal`, `radau3` or `radau5`. The step is set on the [`Experiment`].
+    pub fn inline(&mut self, state: impl Into<String>, method: &str) -> Result<&mut Self, Error> {
+        let Some(known) = InlineMethod::from_name(method) else {
+            let names: Vec<&str> = InlineMethod::NAMES.iter().map(|n| n.0).collect();
+            return Err(Error::Usage(format!(
+                "`{method}` cannot be inlined; known are {}",
+                names.join(", ")
+            )));
+        };
+        self.inlined.push((state.into(), known));
+        Ok(self)
+    }
+
+    /// Notes in the flat model what is to be inlined.
+    fn request_inline(&self, model: &mut FlatModel) -> Result<(), Error> {
+        for (state, method) in &self.inlined {
+            if state == "*" {
+                model.experiment.inline = Some(*method);
+                for (_, variable) in model.variables.iter_mut() {
+                    variable.inline = None;
+                }
+                continue;
+            }
+            let found = model
+                .variables
+                .iter_mut()
+                .find(|v| v.1.name.as_str() == state);
+            let Some((_, variable)) = found else {
+                return Err(Error::Usage(format!(
+                    "the model has no variable `{state}` to be inlined"
+                )));
+            };
+            variable.inline = Some(Inline {
+                method: *method,
+                named: true,
+            });
+        }
+        Ok(())
     }
 
     /// Called when a stage is finished, with its seconds.
@@ -319,10 +362,11 @@ impl Workspace {
         class: &str,
     ) -> Result<(StructuredSystem, Diagnostics, StageTimes), Error> {
         let Flat {
-            model,
+            mut model,
             mut warnings,
             mut times,
         } = self.flatten(class)?;
+        self.request_inline(&mut model)?;
         let start = Instant::now();
         let sources = warnings.sources.clone();
         let structured = saltus_structure::structure(model);

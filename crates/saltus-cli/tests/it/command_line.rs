@@ -30,6 +30,12 @@ fn a_wrong_command_line_is_exit_code_2() {
         "cannot be used with",
     );
     check_wrong(&["simulate", "M", "--set", "m"], "path=value");
+    check_wrong(
+        &["simulate", "M", "--inline", "x=dopri5"],
+        "known are backward-euler",
+    );
+    check_wrong(&["simulate", "M", "--inline", "x"], "path=value");
+    check_wrong(&["simulate", "M", "--inline-step", "0"], "above 0");
     check_wrong(&["simulate", "M", "--plot", "x=ball.png"], "SVG");
     check_wrong(&["simulate", "M", "--output", "x.parquet"], ".csv or .mat");
     check_wrong(

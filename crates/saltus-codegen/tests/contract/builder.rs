@@ -40,12 +40,7 @@ impl Builder {
             initial_algorithms: Vec::new(),
             asserts: Vec::new(),
             partitions: Vec::new(),
-            experiment: Experiment {
-                start_time: None,
-                stop_time: None,
-                tolerance: None,
-                interval: None,
-            },
+            experiment: Experiment::default(),
         };
         let system = StructuredSystem {
             flat,
@@ -67,6 +62,7 @@ impl Builder {
             initial_flag: None,
             terminal_flag: None,
             homotopy: None,
+            inlined: None,
             feeds_derivatives: Vec::new(),
             n_equations: 0,
             n_unknowns: 0,

@@ -78,6 +78,10 @@ impl<I: Instance> Run<'_, I> {
         if self.constrained.is_some() {
             return true;
         }
+        // How fast a crossing function of an inlined variable changes is not in the states.
+        if self.inline.is_some() {
+            return false;
+        }
         let crossings = self.instance.system(&self.values).crossings();
         let slides = |i: usize| crossings.get(i).is_some_and(|c| c.slides);
         self.work.causes.iter().any(|change| slides(change.index)) && self.options.events
@@ -108,6 +112,7 @@ impl<I: Instance> Run<'_, I> {
     pub(super) fn bind_at_start(&mut self) -> Result<(), SimError> {
         let system = self.instance.system(&self.values);
         if !self.options.events
+            || self.inline.is_some()
             || self.mode_changed()
             || !system.crossings().iter().any(|c| c.slides)
         {
@@ -634,6 +639,16 @@ impl<I: Instance> Run<'_, I> {
         }
         if self.work.step.reinitialised.is_empty() || !self.options.events {
             return Ok(false);
+        }
+        if self.inline.is_some() {
+            // Rest is a motion bound to states.
+            let info = &self.instance.system(&self.values).crossings()[point.crossing];
+            return Err(SimError::Zeno {
+                time: self.values.time(),
+                limit: point.limit,
+                relation: info.relation,
+                site: info.site,
+            });
         }
         let kept = self.values.v.clone();
         let old = self.constrained.take();

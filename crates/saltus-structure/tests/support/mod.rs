@@ -31,12 +31,7 @@ pub(crate) fn flat_model(text: &str) -> FlatModel {
             initial_algorithms: Vec::new(),
             asserts: Vec::new(),
             partitions: Vec::new(),
-            experiment: Experiment {
-                start_time: None,
-                stop_time: None,
-                tolerance: None,
-                interval: None,
-            },
+            experiment: Experiment::default(),
         },
         names: FxHashMap::default(),
     };

@@ -3,6 +3,7 @@
 mod dae_form;
 mod errors;
 mod function_derivatives;
+mod inline;
 mod mdtest;
 mod messages;
 mod mode_cost;

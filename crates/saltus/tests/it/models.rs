@@ -107,6 +107,8 @@ models! {
     records_and_functions: "records-and-functions",
     rectifier_curve: "rectifier-curve",
     rectifier_inductance: "rectifier-inductance",
+    rectifier_inductance_inlined: "rectifier-inductance-inlined",
+    rectifier_inductance_mixed: "rectifier-inductance-mixed",
     rectifier_inductance_products: "rectifier-inductance-products",
     rectifier_inductance_switch: "rectifier-inductance-switch",
     rectifier_products: "rectifier-products",
