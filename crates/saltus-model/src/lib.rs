@@ -8,6 +8,7 @@
 //! **Slots.** Every variable has one slot in one array of `f64` for the whole run. Booleans are 0/1, enumerations
 //! their ordinal, Integers whole numbers. Slot 0 is time. `pre` has the same layout.
 
+pub mod automaton;
 pub mod calendar;
 mod colour;
 pub mod hand;

@@ -19,6 +19,7 @@
 //! The stages behind it: text, syntax tree, flat model, structured system, compiled model, run, results. Each is a crate of its own;
 //! this one owns the way through them and the only access to disk, clock and environment.
 
+pub mod automaton;
 mod disk;
 mod error;
 mod explain_failure;

@@ -1,5 +1,6 @@
 //! Tests through the facade: language cases (`spec/`), whole models (`models/`), error pages (`docs/errors/`), hostile input.
 
+mod automaton;
 mod dae_form;
 mod errors;
 mod function_derivatives;

@@ -48,6 +48,12 @@ macro_rules! models {
 
 models! {
     assert_fails: "assert-fails",
+    automaton_ball: "automaton-ball",
+    automaton_pendulum: "automaton-pendulum",
+    automaton_schedule: "automaton-schedule",
+    automaton_thermostat: "automaton-thermostat",
+    automaton_train_gate: "automaton-train-gate",
+    automaton_two_tanks: "automaton-two-tanks",
     ball_on_table: "ball-on-table",
     boolean_counter: "boolean-counter",
     bridge_six_pulse: "bridge-six-pulse",

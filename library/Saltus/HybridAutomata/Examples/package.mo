@@ -1,0 +1,3 @@
+within Saltus.HybridAutomata;
+package Examples "Automata that can be run"
+end Examples;

@@ -1,0 +1,3 @@
+model AutomatonThermostat "Two locations with one state"
+  extends Saltus.HybridAutomata.Examples.Thermostat;
+end AutomatonThermostat;
