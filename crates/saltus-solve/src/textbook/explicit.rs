@@ -261,8 +261,8 @@ impl OneStepMethod for Rk4Method {
 }
 
 /// Two classical steps of half the size, judged by Simpson's rule over both, x + h/6 (f + 4 f_middle + f_new): the method with which the
-/// textbook's train engine creeps across its switchings (section 9.2). The estimate sees f at three points of time only: what switches an even
-/// number of times between them is not seen by both formulas alike.
+/// textbook's train engine creeps across its switchings (section 9.2). Both formulas see f at the same few points of time: what
+/// switches there and back between two of them is seen by neither, and the step is accepted.
 #[derive(Debug)]
 pub struct RungeKuttaSimpsonMethod {
     halves: HalfSteps,
