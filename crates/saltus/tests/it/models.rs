@@ -50,6 +50,7 @@ models! {
     assert_fails: "assert-fails",
     automaton_ball: "automaton-ball",
     automaton_pendulum: "automaton-pendulum",
+    automaton_rendezvous: "automaton-rendezvous",
     automaton_schedule: "automaton-schedule",
     automaton_thermostat: "automaton-thermostat",
     automaton_train_gate: "automaton-train-gate",
