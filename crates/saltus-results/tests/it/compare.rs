@@ -166,6 +166,33 @@ fn a_spike_between_the_rows_of_the_reference_is_seen() {
 }
 
 #[test]
+fn a_pulse_that_the_result_has_not_is_seen() {
+    // Shorter than the time band: the result lies between the smallest and largest value of the window everywhere.
+    let reference = table(
+        vec![0.0, 0.5, 0.5, 0.501, 0.501, 1.0],
+        vec![0.0, 0.0, 1.0, 1.0, 0.0, 0.0],
+    );
+    let result = sampled(1000, 1.0, |_| 0.0);
+    let comparison = compared(&result, &reference);
+    assert_eq!(comparison.verdict, Verdict::Different);
+    let signal = only(&comparison);
+    assert!(
+        (signal.share_outside - 0.001).abs() < 1e-9,
+        "{}",
+        signal.share_outside
+    );
+    assert_eq!(signal.max_deviation, 1.0);
+    assert!((signal.first_outside.unwrap() - 0.5).abs() < 1e-9);
+    // A pulse that comes a little late is there, both ways.
+    let late = table(
+        vec![0.0, 0.5005, 0.5005, 0.5015, 0.5015, 1.0],
+        vec![0.0, 0.0, 1.0, 1.0, 0.0, 0.0],
+    );
+    assert!(compared(&late, &reference).is_match());
+    assert!(compared(&reference, &late).is_match());
+}
+
+#[test]
 fn missing_signals_are_named_and_no_signals_is_no_match() {
     let reference = sampled(10, 1.0, |t| t);
     let names = ["y".to_owned(), "z".to_owned()];
