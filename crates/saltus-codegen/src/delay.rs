@@ -13,7 +13,7 @@
 use std::collections::VecDeque;
 
 /// Breaks of a higher order than any integrator has are no events.
-const ORDER_MAX: u8 = 9;
+pub(crate) const ORDER_MAX: u8 = 9;
 
 /// Pieces older than what can be asked for are dropped in batches of at least this many.
 const DROP_BATCH: usize = 1024;
@@ -27,14 +27,14 @@ struct Point {
 }
 
 #[derive(Clone, Debug)]
-struct Piece {
+pub(crate) struct Piece {
     /// At least two, by increasing time.
     points: Box<[Point]>,
 }
 
 impl Piece {
     /// The polynomial through points of increasing time.
-    fn new(points: &[(f64, f64)]) -> Piece {
+    pub(crate) fn new(points: &[(f64, f64)]) -> Piece {
         let (start, end) = (points[0].0, points[points.len() - 1].0);
         let scale = 4.0 / (end - start);
         let weight = |i: usize| {
@@ -66,7 +66,7 @@ impl Piece {
     }
 
     /// y0 + Σ w_i (y_i - y0)/(t - t_i) / Σ w_i/(t - t_i): a constant comes out as the same constant, to the last bit.
-    fn value(&self, t: f64) -> f64 {
+    pub(crate) fn value(&self, t: f64) -> f64 {
         let base = self.points[0].value;
         let (mut above, mut below) = (0.0, 0.0);
         for point in &self.points {
@@ -83,10 +83,10 @@ impl Piece {
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Break {
-    time: f64,
+pub(crate) struct Break {
+    pub(crate) time: f64,
     /// The lowest derivative of the expression that jumps.
-    order: u8,
+    pub(crate) order: u8,
 }
 
 /// What an event meant for the smoothness of the model.
@@ -284,7 +284,7 @@ impl DelayBuffer {
         // At a breaking point: the piece that begins there, or at the end of the stretch the one that ends there.
         let ends_here = at == upper;
         if at >= last && !ends_here {
-            return present(last, last_value, now, current, t);
+            return line((last, last_value), (now, current), t);
         }
         let after =
             (self.pieces).partition_point(|p| p.start() < at || p.start() == at && !ends_here);
@@ -302,11 +302,10 @@ fn slack(now: f64) -> f64 {
     1e-11 * now.abs()
 }
 
-/// Inside the present step: on the line to the present value.
-fn present(last: f64, last_value: f64, now: f64, current: f64, t: f64) -> f64 {
-    if now > last {
-        last_value + (current - last_value) * ((t - last) / (now - last))
-    } else {
-        last_value
+/// Inside the present step: on the line from the last point to the present value.
+pub(crate) fn line(last: (f64, f64), now: (f64, f64), t: f64) -> f64 {
+    if now.0 == last.0 {
+        return last.1;
     }
+    last.1 + (now.1 - last.1) * ((t - last.0) / (now.0 - last.0))
 }

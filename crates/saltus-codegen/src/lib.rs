@@ -22,6 +22,7 @@ mod program;
 mod sets;
 mod tape;
 mod text;
+mod transport;
 mod work;
 
 pub use code::Execution;

@@ -849,12 +849,14 @@ impl<'a> Lower<'a> {
                     return Err("a `delay` without its number".into());
                 };
                 let (value, time) = (self.lower(args[1])?, self.lower(args[2])?);
+                let extra = self.lower(args[3])?;
                 let dst = self.alloc();
                 self.emit(Op::Delay {
                     dst,
                     delay: *delay as u32,
                     value,
                     time,
+                    extra,
                 });
                 Ok(dst)
             }

@@ -8,7 +8,8 @@ use crate::modes::{ModeStore, ModeSummary};
 use crate::program::{Attribute, DelayInfo, Program, TimeKind};
 use crate::sets::Choice;
 use crate::tape::Sign;
-use crate::work::{Columns, Context, Texts, Work};
+use crate::transport::Transport;
+use crate::work::{Columns, Context, Memory, Texts, Work};
 use rustc_hash::FxHashMap;
 use saltus_ir::external::{Host, NoHost, Objects};
 use saltus_model::{
@@ -86,7 +87,7 @@ impl Model for CompiledModel {
             together: Vec::new(),
             objects: Objects::new(self.host.clone()),
             texts: Texts::default(),
-            delays: vec![DelayBuffer::default(); program.delays.len()],
+            delays: memories(&program.delays),
             warned: vec![false; program.n_asserts],
             overrides: FxHashMap::default(),
             scratch: Values::default(),
@@ -213,11 +214,11 @@ impl CompiledInstance {
         Ok(sources)
     }
 
-    /// Value, delay time and longest delay of each `delay`.
+    /// Value, delay time and longest delay of each `delay`, and what transports have instead.
     fn delay_numbers(&self, work: &mut Work, values: &Values) -> Result<Vec<f64>, Fault> {
         let program = &self.system.program;
         self.system
-            .numbers(work, &program.delay_tape, values, 3 * program.delays.len())
+            .numbers(work, &program.delay_tape, values, program.n_delay_numbers())
     }
 
     /// The slots whose change at an event breaks what is delayed.
@@ -249,9 +250,7 @@ impl Instance for CompiledInstance {
             work.objects = Objects::new(self.host.clone());
             work.texts = Texts::default();
             work.texts.intern(&"".into());
-            for (buffer, delay) in work.delays.iter_mut().zip(&program.delays) {
-                buffer.clear(delay.range.is_some());
-            }
+            work.delays = memories(&program.delays);
             work.warned.fill(false);
             work.overrides = overrides.iter().map(|(s, x)| (s.0, *x)).collect();
         }
@@ -318,7 +317,7 @@ impl Instance for CompiledInstance {
             set.write(&choice.order, &mut values);
         }
         for info in &program.delays {
-            set_range(info, &DelayBuffer::default(), &mut values);
+            set_range(info, &memory(info), &mut values);
         }
         values.pre.clone_from(&values.v);
         self.first_mode(&mut values)?;
@@ -491,8 +490,8 @@ impl Instance for CompiledInstance {
             let mut work = self.system.work.borrow_mut();
             let numbers = self.delay_numbers(&mut work, values)?;
             for (i, delay) in delays.iter().enumerate() {
-                if delay.range.is_none() {
-                    candidates.push(work.delays[i].next_break(now, numbers[3 * i + 1]));
+                if let (None, Memory::Delay(buffer)) = (delay.range, &work.delays[i]) {
+                    candidates.push(buffer.next_break(now, numbers[delay.first + 1]));
                 }
             }
         }
@@ -586,15 +585,19 @@ impl Instance for CompiledInstance {
             return;
         };
         let infos = &self.system.program.delays;
-        for ((buffer, info), numbers) in work.delays.iter_mut().zip(infos).zip(numbers.chunks(3)) {
-            let [value, delay, longest] = [numbers[0], numbers[1], numbers[2]];
-            match point {
-                StepPoint::Inside if info.moves || info.range.is_some() => {
-                    buffer.inside(now, value, delay)
+        for (memory, info) in work.delays.iter_mut().zip(infos) {
+            let numbers = &numbers[info.first..];
+            let [value, delay, extra] = [numbers[0], numbers[1], numbers[2]];
+            match (point, &mut *memory) {
+                (StepPoint::Inside, Memory::Transport(t)) => t.inside(now, value, delay),
+                (StepPoint::Inside, Memory::Delay(buffer)) => {
+                    if info.moves || info.range.is_some() {
+                        buffer.inside(now, value, delay);
+                    }
                 }
-                StepPoint::Inside => {}
-                StepPoint::End => buffer.end(now, value, delay, longest),
-                StepPoint::AfterEvent => {
+                (StepPoint::End, Memory::Transport(t)) => t.end(now, value, delay),
+                (StepPoint::End, Memory::Delay(buffer)) => buffer.end(now, value, delay, extra),
+                (StepPoint::AfterEvent, _) => {
                     let smoothness = match smoothness {
                         Some(order) => Smoothness::Broken(order),
                         None => match self.emerged {
@@ -603,8 +606,16 @@ impl Instance for CompiledInstance {
                             Some(order) => Smoothness::Broken(order + 1),
                         },
                     };
-                    buffer.after_event(now, value, delay, smoothness);
-                    set_range(info, buffer, values);
+                    match memory {
+                        Memory::Delay(buffer) => buffer.after_event(now, value, delay, smoothness),
+                        Memory::Transport(t) => {
+                            let n = info.n_points.unwrap_or(0);
+                            let profile = numbers[3..].split_at(n);
+                            let profile = (profile.0, &profile.1[..n]);
+                            t.after_event(now, value, delay, extra != 0.0, smoothness, profile);
+                        }
+                    }
+                    set_range(info, memory, values);
                 }
             }
         }
@@ -622,17 +633,22 @@ impl Instance for CompiledInstance {
 
     fn step_size_max(&self, values: &Values) -> f64 {
         let delays = &self.system.program.delays;
-        if !delays.iter().any(|d| d.moves) {
+        if !delays.iter().any(|d| d.moves || d.n_points.is_some()) {
             return f64::INFINITY;
         }
         let mut work = self.system.work.borrow_mut();
         let Ok(numbers) = self.delay_numbers(&mut work, values) else {
             return f64::INFINITY;
         };
-        let times = numbers.chunks(3).map(|c| c[1]).zip(delays);
-        times
-            .filter(|(d, info)| info.moves && *d > 0.0)
-            .map(|(d, _)| d)
+        let bound = |(memory, info): (&Memory, &DelayInfo)| match memory {
+            Memory::Transport(t) => t.step_size_max(),
+            Memory::Delay(_) => match numbers[info.first + 1] {
+                d if info.moves && d > 0.0 => d,
+                _ => f64::INFINITY,
+            },
+        };
+        (work.delays.iter().zip(delays))
+            .map(bound)
             .fold(f64::INFINITY, f64::min)
     }
 }
@@ -663,18 +679,37 @@ impl CompiledInstance {
             return false;
         };
         self.emerged = None;
-        for (i, buffer) in work.delays.iter_mut().enumerate() {
-            let emerged = buffer.emerge(now, numbers[3 * i + 1]);
+        for (memory, info) in work.delays.iter_mut().zip(&program.delays) {
+            let delay = numbers[info.first + 1];
+            let (emerged, stretch) = match memory {
+                Memory::Delay(buffer) => (buffer.emerge(now, delay), buffer.stretch()),
+                Memory::Transport(t) => (t.emerge(delay), t.stretch()),
+            };
             self.emerged = self.emerged.into_iter().chain(emerged).min();
-            values.set(program.delays[i].stretch, buffer.stretch());
-            set_range(&program.delays[i], buffer, values);
+            values.set(info.stretch, stretch);
+            set_range(info, memory, values);
         }
         self.emerged.is_some()
     }
 }
 
+fn memory(info: &DelayInfo) -> Memory {
+    match info.n_points {
+        Some(_) => Memory::Transport(Transport::default()),
+        None => {
+            let mut buffer = DelayBuffer::default();
+            buffer.clear(info.range.is_some());
+            Memory::Delay(buffer)
+        }
+    }
+}
+
+fn memories(infos: &[DelayInfo]) -> Vec<Memory> {
+    infos.iter().map(memory).collect()
+}
+
 /// Writes the ends of the stretch that the delayed time is in.
-fn set_range(info: &DelayInfo, buffer: &DelayBuffer, values: &mut Values) {
+fn set_range(info: &DelayInfo, buffer: &Memory, values: &mut Values) {
     let Some((from, to)) = info.range else {
         return;
     };

@@ -113,8 +113,11 @@ pub(crate) struct DelayInfo {
     /// The expression contains the result of a delay that no integration has smoothed.
     pub(crate) repeats: bool,
     pub(crate) stretch: Slot,
-    /// For a delay time that moves.
+    /// For a delay time that moves, and for transports.
     pub(crate) range: Option<(Slot, Slot)>,
+    /// Number of its first result of the tape, and points of the initial profile of a transport.
+    pub(crate) first: usize,
+    pub(crate) n_points: Option<usize>,
 }
 
 /// The DAE form with its code: results are f, then g.
@@ -181,6 +184,13 @@ pub(crate) enum TimeKind {
 }
 
 impl Program {
+    /// Results of the tape of the delays.
+    pub(crate) fn n_delay_numbers(&self) -> usize {
+        self.delays
+            .last()
+            .map_or(0, |d| d.first + 3 + 2 * d.n_points.unwrap_or(0))
+    }
+
     pub(crate) fn schedule(&self, kind: ScheduleKind) -> &[Section] {
         &self.schedules[schedule_index(kind)]
     }
@@ -351,11 +361,19 @@ pub(crate) fn build(
         .map(|d| depend::moves(&system, &layout, &moving, d.expr))
         .collect();
     let past = depend::past(&system, &layout);
+    let mut next = 0;
     let delays: Vec<DelayInfo> = system
         .delays
         .iter()
         .zip(delay_moves)
-        .map(|(d, moves)| DelayInfo {
+        .map(|(d, moves)| {
+            let first = next;
+            next += d.exprs().count();
+            (first, d, moves)
+        })
+        .map(|(first, d, moves)| DelayInfo {
+            first,
+            n_points: d.profile.as_ref().map(|p| p.0.len()),
             moves,
             repeats: depend::reads_any(&system, &layout, &past, d.expr),
             stretch: layout.slot(d.stretch),
@@ -1093,19 +1111,22 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Results: value, delay time and longest delay of each `delay`.
+    /// Results: value, delay time and longest delay of each `delay`; of a transport the value that enters, position,
+    /// direction, and the initial profile.
     fn delays(&mut self) -> Tape {
         let flat = self.flat();
         let mut lower = self.lower(Site(0));
-        for (i, d) in self.system.delays.iter().enumerate() {
+        let mut n = 0;
+        for d in &self.system.delays {
             let v = &flat.variables[d.result];
             let origin = Origin {
                 span: v.span,
                 component: v.name,
             };
             lower.set_site(self.sites.expression(flat, d.expr, origin));
-            for (j, expr) in [d.expr, d.delay_time, d.delay_max].into_iter().enumerate() {
-                let result = lower.out(expr, 3 * i + j);
+            for expr in d.exprs() {
+                let result = lower.out(expr, n);
+                n += 1;
                 self.check(origin, || expr_text(flat, expr), result);
             }
         }

@@ -9,7 +9,7 @@
 //! Faults: a domain error or a non-finite stored value stops the tape with the place of the operation.
 
 use crate::num::Num;
-use crate::work::{Context, Work};
+use crate::work::{Context, Memory, Work};
 use saltus_ir::ops::{self, DomainError};
 use saltus_ir::{BinaryOp, Builtin, UnaryOp};
 use saltus_model::{Fault, FaultKind, Site, Slot, Values};
@@ -170,6 +170,8 @@ pub(crate) enum Op {
         delay: u32,
         value: Reg,
         time: Reg,
+        /// The longest delay; for a transport the direction.
+        extra: Reg,
     },
     /// `out[index] := src`
     Out {
@@ -416,12 +418,15 @@ impl Tape {
                     delay,
                     value,
                     time,
+                    extra,
                 } => {
                     let current = regs[value as usize].value();
                     let d = regs[time as usize].value();
-                    let x = work.delays[delay as usize].value(values.v[0], d, current);
+                    let extra = regs[extra as usize].value();
+                    let memory = &work.delays[delay as usize];
+                    let x = memory.value(values.v[0], d, extra, current);
                     // The delayed value does not depend on the unknowns now, unless the delay is zero.
-                    regs[dst as usize] = if d == 0.0 {
+                    regs[dst as usize] = if d == 0.0 && matches!(memory, Memory::Delay(_)) {
                         regs[value as usize]
                     } else {
                         N::constant(x)
@@ -527,9 +532,12 @@ impl Tape {
                 let args = &self.tables[call as usize].args;
                 args.iter().for_each(|(r, _)| read(*r));
             }
-            Op::Delay { value, time, .. } => {
+            Op::Delay {
+                value, time, extra, ..
+            } => {
                 read(value);
                 read(time);
+                read(extra);
             }
             Op::Const { .. }
             | Op::Load { .. }

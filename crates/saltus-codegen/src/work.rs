@@ -5,6 +5,7 @@ use crate::delay::DelayBuffer;
 use crate::functions::FunctionCode;
 use crate::layout::Layout;
 use crate::num::Dual;
+use crate::transport::Transport;
 use rustc_hash::FxHashMap;
 use saltus_ir::external::Objects;
 use saltus_ir::flat::FlatModel;
@@ -53,6 +54,30 @@ pub(crate) struct Columns<const L: usize> {
     pub(crate) out: Vec<Dual<L>>,
 }
 
+/// The past of one `delay` or `spatialDistribution`.
+#[derive(Clone, Debug)]
+pub(crate) enum Memory {
+    Delay(DelayBuffer),
+    Transport(Transport),
+}
+
+impl Memory {
+    /// The value now: `delay` is the delay time or the position, `extra` the longest delay or the direction.
+    pub(crate) fn value(&self, now: f64, delay: f64, extra: f64, current: f64) -> f64 {
+        match self {
+            Memory::Delay(buffer) => buffer.value(now, delay, current),
+            Memory::Transport(transport) => transport.value(delay, extra != 0.0, current),
+        }
+    }
+
+    pub(crate) fn range(&self) -> (Option<f64>, Option<f64>) {
+        match self {
+            Memory::Delay(buffer) => buffer.range(),
+            Memory::Transport(transport) => transport.range(),
+        }
+    }
+}
+
 pub(crate) struct Work {
     pub(crate) regs: Vec<f64>,
     pub(crate) two: Columns<2>,
@@ -64,7 +89,7 @@ pub(crate) struct Work {
     pub(crate) together: Vec<f64>,
     pub(crate) objects: Objects,
     pub(crate) texts: Texts,
-    pub(crate) delays: Vec<DelayBuffer>,
+    pub(crate) delays: Vec<Memory>,
     /// Assertions of level warning that are violated now.
     pub(crate) warned: Vec<bool>,
     /// Values given from outside, by slot, while binding.

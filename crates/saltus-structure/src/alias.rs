@@ -716,6 +716,11 @@ fn rewrite_all(work: &mut Work, aliases: &Aliases, invariants: &[(VarId, ExprId,
         delay.expr = new(ir, delay.expr);
         delay.delay_time = new(ir, delay.delay_time);
         delay.delay_max = new(ir, delay.delay_max);
+        if let Some((points, values)) = &mut delay.profile {
+            for e in points.iter_mut().chain(values) {
+                *e = new(ir, *e);
+            }
+        }
     }
     for event in time_events.iter_mut() {
         if let crate::system::TimeEvent::Threshold { at, .. } = event {

@@ -49,7 +49,7 @@ pub(crate) struct Extractor<'a> {
     relations: FxHashMap<(ExprId, ExprId, bool), (VarId, BinaryOp)>,
     floors: FxHashMap<ExprId, VarId>,
     samples: FxHashMap<(ExprId, ExprId), VarId>,
-    delays: FxHashMap<(ExprId, ExprId, ExprId), VarId>,
+    delays: FxHashMap<Box<[ExprId]>, VarId>,
     conditions: FxHashMap<ExprId, VarId>,
     origin: Origin,
 }
@@ -344,6 +344,7 @@ impl<'a> Extractor<'a> {
             }
             Builtin::Der => self.der(args[0]),
             Builtin::Delay => self.delay(args),
+            Builtin::SpatialDistribution => self.transport(args),
             Builtin::Floor
             | Builtin::Ceil
             | Builtin::Integer
@@ -357,8 +358,7 @@ impl<'a> Extractor<'a> {
             {
                 self.rounding(op, args)
             }
-            Builtin::SpatialDistribution
-            | Builtin::FirstTick
+            Builtin::FirstTick
             | Builtin::Interval
             | Builtin::InStream
             | Builtin::ActualStream
@@ -520,12 +520,48 @@ impl<'a> Extractor<'a> {
     }
 
     fn delay(&mut self, args: &[ExprId]) -> ExprId {
-        let (expr, delay_time) = (args[0], args[1]);
-        let delay_max = args.get(2).copied().unwrap_or(delay_time);
-        let key = (expr, delay_time, delay_max);
-        if let Some(&result) = self.delays.get(&key) {
+        if let Some(&result) = self.delays.get(args) {
             return self.work.var(result);
         }
+        let (expr, delay_time) = (args[0], args[1]);
+        let delay_max = args.get(2).copied().unwrap_or(delay_time);
+        let range = (self.dependence(delay_time) >= Dependence::Time).then(|| {
+            let time = self.work.flat.ir.time();
+            let past = self.work.flat.ir.sub(time, delay_time);
+            self.delay_range(past)
+        });
+        self.memory(args, [expr, delay_time, delay_max], expr, range, None)
+    }
+
+    /// `spatialDistribution(entering, x, positive, points…, values…)`: what leaves (specification 3.7.4.5).
+    fn transport(&mut self, args: &[ExprId]) -> ExprId {
+        if let Some(&result) = self.delays.get(args) {
+            return self.work.var(result);
+        }
+        let (head, profile) = args.split_at(3);
+        let (points, values) = profile.split_at(profile.len() / 2);
+        let &[entering, x, positive] = head else {
+            unreachable!("a transport has three arguments and a profile")
+        };
+        let ir = &mut self.work.flat.ir;
+        let (zero, one) = (ir.real(0.0), ir.real(1.0));
+        let direction = ir.if_(positive, one, zero);
+        let read = ir.sub(x, direction);
+        let at_first = ir.if_(positive, values[values.len() - 1], values[0]);
+        let range = Some(self.delay_range(read));
+        let profile = Some((points.to_vec(), values.to_vec()));
+        self.memory(args, [entering, x, direction], at_first, range, profile)
+    }
+
+    /// A variable whose value comes from the past of an expression.
+    fn memory(
+        &mut self,
+        key: &[ExprId],
+        [expr, delay_time, delay_max]: [ExprId; 3],
+        at_first: ExprId,
+        range: Option<(VarId, VarId)>,
+        profile: Option<(Vec<ExprId>, Vec<ExprId>)>,
+    ) -> ExprId {
         let index = self.work.delays.len();
         let span = self.origin.span;
         let result = self.work.new_var(
@@ -534,11 +570,9 @@ impl<'a> Extractor<'a> {
             Class::Delayed,
             span,
         );
-        self.delays.insert(key, result);
+        self.delays.insert(key.into(), result);
         let name = format!("$delay[{}].stretch", index + 1);
         let stretch = self.work.new_var(&name, Base::Integer, Class::Flag, span);
-        let range = (self.dependence(delay_time) >= Dependence::Time)
-            .then(|| self.delay_range(index, delay_time));
         self.work.delays.push(Delay {
             result,
             expr,
@@ -546,6 +580,7 @@ impl<'a> Extractor<'a> {
             delay_max,
             stretch,
             range,
+            profile,
         });
         let stretch = self.work.var(stretch);
         let lhs = self.work.var(result);
@@ -561,7 +596,7 @@ impl<'a> Extractor<'a> {
         self.work.equations.push(Eq {
             lhs,
             rhs,
-            initial: Some((lhs, expr)),
+            initial: Some((lhs, at_first)),
             late: None,
             kind: Kind::Assign {
                 var: result,
@@ -573,15 +608,14 @@ impl<'a> Extractor<'a> {
     }
 
     /// Events where the delayed time passes a breaking point of the past.
-    fn delay_range(&mut self, index: usize, delay_time: ExprId) -> (VarId, VarId) {
+    fn delay_range(&mut self, past: ExprId) -> (VarId, VarId) {
+        let index = self.work.delays.len();
         let mut end = |side: &str| {
             let name = format!("$delay[{}].{side}", index + 1);
             self.work
                 .new_var(&name, Base::Real, Class::Flag, self.origin.span)
         };
         let (from, to) = (end("from"), end("to"));
-        let time = self.work.flat.ir.time();
-        let past = self.work.flat.ir.sub(time, delay_time);
         for (op, side) in [(BinaryOp::Lt, from), (BinaryOp::Ge, to)] {
             let side = self.work.var(side);
             // Not a threshold of time: where it is, the instance decides from the same difference.

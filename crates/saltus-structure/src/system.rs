@@ -253,8 +253,10 @@ pub struct StructuredSystem {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// `result = delay(expr, delay_time, delay_max)`. In steps, `result` is assigned by `Step::Assign` whose value is the
-/// `Builtin::Delay` node with arguments (Integer constant: index into `delays`, expr, delay_time, delay_max, stretch).
+/// `result = delay(expr, delay_time, delay_max)`, or what leaves a `spatialDistribution`: then `expr` enters, `delay_time` is
+/// the position and `delay_max` says by 1 or 0 whether the flow is positive. In steps, `result` is assigned by `Step::Assign`
+/// whose value is the `Builtin::Delay` node with arguments (Integer constant: index into `delays`, expr, delay_time,
+/// delay_max, stretch).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delay {
     pub result: VarId,
@@ -264,7 +266,22 @@ pub struct Delay {
     /// Written by the instance at events: the number of breaking points of the past that have come out.
     pub stretch: VarId,
     /// For a delay time that moves: written by the instance after events, the times of the breaking points on both sides of the delayed time.
+    /// For a transport: the marks on both sides of the one that is read.
     pub range: Option<(VarId, VarId)>,
+    /// Points and values of the initial profile of a transport.
+    pub profile: Option<(Vec<ExprId>, Vec<ExprId>)>,
+}
+
+impl Delay {
+    /// All expressions that the memory needs.
+    pub fn exprs(&self) -> impl Iterator<Item = ExprId> {
+        let (points, values) = match &self.profile {
+            Some((points, values)) => (&points[..], &values[..]),
+            None => (&[][..], &[][..]),
+        };
+        let own = [self.expr, self.delay_time, self.delay_max];
+        own.into_iter().chain(points.iter().chain(values).copied())
+    }
 }
 
 /// Integrators that are equations of the model. All variables but `value` and `derivative` are written by the simulator.

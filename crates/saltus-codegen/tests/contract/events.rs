@@ -134,6 +134,7 @@ fn delays_return_the_past_and_jump_when_it_jumped() {
         delay_max: d,
         stretch,
         range: None,
+        profile: None,
     });
     let mut run = b.compile();
     assert_eq!(run.instance.step_size_max(&run.values), 0.5);

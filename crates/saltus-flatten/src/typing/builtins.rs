@@ -1477,16 +1477,58 @@ impl<'a> Flattener<'a> {
             "`positiveVelocity` of `spatialDistribution`",
             span,
         )?;
-        let first = self.builtin_node(Builtin::SpatialDistribution, &v, Base::Real, Vec::new());
-        let second = self.node(
-            Expr::Output {
-                call: first,
-                index: 1,
-            },
-            Base::Real,
-            Vec::new(),
-        );
-        Ok(vec![first, second])
+        // What leaves, and at each end what leaves or enters there.
+        let (in0, in1, x, positive) = (v[0], v[1], v[2], v[3]);
+        let entering = self.ir.if_(positive, in0, in1);
+        let mut args = vec![entering, x, positive];
+        let n = self.profile_points(v[4], span)?;
+        if self.profile_points(v[5], span)? != n {
+            return Err(error(
+                "array-size-mismatch",
+                span,
+                "`initialPoints` and `initialValues` of `spatialDistribution` have different sizes",
+            ));
+        }
+        for profile in [v[4], v[5]] {
+            for k in 0..n {
+                args.push(self.element(profile, &[k], span)?);
+            }
+        }
+        self.check_points(&args[3..3 + n], span)?;
+        let leaving =
+            self.builtin_node(Builtin::SpatialDistribution, &args, Base::Real, Vec::new());
+        let out0 = self.ir.if_(positive, in0, leaving);
+        let out1 = self.ir.if_(positive, leaving, in1);
+        Ok(vec![out0, out1])
+    }
+
+    /// Number of points of an initial profile, at least one.
+    fn profile_points(&self, profile: ExprId, span: Span) -> Res<usize> {
+        match self.ir.ty(profile).dims[..] {
+            [Dim::Known(n)] if n > 0 => Ok(n as usize),
+            _ => Err(error(
+                "array-size-mismatch",
+                span,
+                "the initial profile of `spatialDistribution` must be a vector of known size with at least one element",
+            )),
+        }
+    }
+
+    /// Points as far as they are literals: from 0 to 1, not descending.
+    fn check_points(&self, points: &[ExprId], span: Span) -> Res<()> {
+        let known: Vec<f64> = points
+            .iter()
+            .filter_map(|&p| self.ir.as_number(p))
+            .collect();
+        let inside = known.iter().all(|y| (0.0..=1.0).contains(y));
+        if inside && known.is_sorted() {
+            return Ok(());
+        }
+        Err(error(
+            "wrong-argument",
+            span,
+            "`initialPoints` of `spatialDistribution` must lie between 0 and 1 and not descend",
+        ))
     }
 
     /// `getInstanceName()`: the class of the model and the path of the instance (specification 3.7.4.3).

@@ -10,6 +10,7 @@ mod messages;
 mod mode_cost;
 mod models;
 mod networks;
+mod noise;
 mod ode;
 mod robust;
 mod settings;
