@@ -90,6 +90,7 @@ pub struct Element<'a> {
     /// `constrainedby` of a replaceable class.
     pub constraint: Option<&'a ast::Constraint>,
     pub replaceable: bool,
+    pub is_final: bool,
 }
 
 #[derive(Clone)]
@@ -321,6 +322,8 @@ pub struct Flattener<'a> {
     /// Locals of a function instance by name.
     pub function_locals: FxHashMap<InstId, IndexMap<Name, LocalId>>,
     pub enum_ids: FxHashMap<*const ast::ClassDef, EnumId>,
+    /// Class texts that were checked against what their kind may contain.
+    pub checked_texts: rustc_hash::FxHashSet<*const ast::ClassDef>,
     pub record_types: FxHashMap<(*const ast::ClassDef, Vec<(Name, TypeId)>), RecordId>,
     pub sections: Sections<'a>,
     /// Parameters whose value decided something at compile time, with the reason.

@@ -80,6 +80,7 @@ impl<'a> Flattener<'a> {
                 .help("break the circle of `extends` clauses"),
             ));
         }
+        self.check_text(def)?;
         stack.push(def);
         let node = match class.source {
             ClassSource::Node(node) => Some(node),
@@ -230,13 +231,13 @@ impl<'a> Flattener<'a> {
         let mut own: IndexMap<Name, Element<'a>> = IndexMap::new();
         let mut redeclared: Vec<(Name, Element<'a>)> = Vec::new();
         for element in &parts.elements {
-            let (name, kind, redeclare, constraint, replaceable) = match &element.kind {
+            let (name, kind, redeclare, constraint, prefixes) = match &element.kind {
                 ast::ElementKind::Component(decl) => (
                     decl.name.name,
                     ElementKind::Component(decl),
                     decl.prefixes.redeclare,
                     decl.constraint.as_ref(),
-                    decl.prefixes.replaceable,
+                    decl.prefixes,
                 ),
                 ast::ElementKind::Class {
                     prefixes,
@@ -272,7 +273,7 @@ impl<'a> Flattener<'a> {
                         ElementKind::Class(source),
                         redeclare,
                         constraint.as_ref(),
-                        prefixes.replaceable,
+                        *prefixes,
                     )
                 }
                 ast::ElementKind::Import(_) | ast::ElementKind::Extends(_) => continue,
@@ -285,7 +286,8 @@ impl<'a> Flattener<'a> {
                 protected,
                 span: element.span,
                 constraint,
-                replaceable,
+                replaceable: prefixes.replaceable,
+                is_final: prefixes.is_final,
             };
             if redeclare {
                 redeclared.push((name, made));
@@ -312,6 +314,7 @@ impl<'a> Flattener<'a> {
                 own.entry(name).or_insert_with(|| Element {
                     constraint: None,
                     replaceable: false,
+                    is_final: false,
                     kind: ElementKind::Class(ClassSource::Node(child)),
                     lex,
                     chain: chain.clone(),
@@ -385,7 +388,7 @@ impl<'a> Flattener<'a> {
         }
         for (name, element) in redeclared {
             self.note_name(lex, name);
-            apply_redeclaring_element(&mut result, name, element);
+            apply_redeclaring_element(&mut result, name, element)?;
         }
         self.insts[inst].texts.push(lex);
         // Later bases of a derived class see these names.
@@ -408,6 +411,9 @@ impl<'a> Flattener<'a> {
         stack: &mut Vec<*const ast::ClassDef>,
     ) -> Res<Collected<'a>> {
         let mut base = self.find_class(lex, &extends.base)?;
+        if let Some(derived) = self.lexes[lex].def {
+            self.check_base(derived, &base, extends.base.span)?;
+        }
         let mut layers = chain.to_vec();
         if let Some(modification) = &extends.modification {
             layers.push(self.layer(
@@ -522,12 +528,32 @@ pub(crate) fn check_modified_once(modification: &ast::Modification) -> Res<()> {
 }
 
 /// `redeclare …` as an element replaces the inherited one and keeps what its constraint says.
-fn apply_redeclaring_element<'a>(result: &mut Collected<'a>, name: Name, mut element: Element<'a>) {
+fn apply_redeclaring_element<'a>(
+    result: &mut Collected<'a>,
+    name: Name,
+    mut element: Element<'a>,
+) -> Res<()> {
     let Some(at) = result.iter().position(|(n, _)| *n == name) else {
         result.push((name, element));
-        return;
+        return Ok(());
     };
     let original = result[at].1.clone();
+    check_redeclared(&original, name, element.span)?;
+    if element.protected != original.protected {
+        return Err(Box::new(
+            Diagnostic::error(
+                "class-restriction",
+                element.span,
+                format!(
+                    "`{name}` is redeclared as {} but was declared as {}",
+                    visibility(element.protected),
+                    visibility(original.protected)
+                ),
+            )
+            .secondary(original.span, "declared here")
+            .help("redeclare it in a section of the same visibility"),
+        ));
+    }
     if let ElementKind::Class(source) = &element.kind {
         let def = match source {
             ClassSource::Ast(def) => Some(*def),
@@ -544,11 +570,36 @@ fn apply_redeclaring_element<'a>(result: &mut Collected<'a>, name: Name, mut ele
         {
             element.kind = ElementKind::Class(ClassSource::Extends(def, Rc::new(original)));
             result[at].1 = element;
-            return;
+            return Ok(());
         }
     }
     element.chain = merge(&element.chain, &original.chain);
     result[at].1 = element;
+    Ok(())
+}
+
+fn visibility(protected: bool) -> &'static str {
+    if protected { "protected" } else { "public" }
+}
+
+/// What is final or constant cannot be redeclared (specification 7.3).
+pub(crate) fn check_redeclared(original: &Element<'_>, name: Name, span: Span) -> Res<()> {
+    let constant = matches!(original.kind, ElementKind::Component(decl)
+        if decl.type_prefixes.variability == Some(ast::Variability::Constant));
+    let what = match (original.is_final, constant) {
+        (true, _) => "final",
+        (_, true) => "a constant",
+        _ => return Ok(()),
+    };
+    Err(Box::new(
+        Diagnostic::error(
+            "final-override",
+            span,
+            format!("`{name}` is {what} and cannot be redeclared"),
+        )
+        .secondary(original.span, "declared here")
+        .help("remove the redeclaration, or the prefix"),
+    ))
 }
 
 fn merge<'a>(first: &Layers<'a>, second: &Layers<'a>) -> Layers<'a> {

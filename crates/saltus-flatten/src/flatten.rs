@@ -6,6 +6,7 @@
 use crate::core::*;
 use crate::elaborate::check_modified_once;
 use crate::instantiate::{annotation_value, inline_method, nested_annotation, subscripts_of};
+use crate::lookup::protected_access;
 use crate::tree::ClassTree;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
@@ -70,6 +71,7 @@ impl<'a> Flattener<'a> {
             values: FxHashMap::default(),
             function_locals: FxHashMap::default(),
             enum_ids: FxHashMap::default(),
+            checked_texts: Default::default(),
             record_types: FxHashMap::default(),
             sections: Sections::default(),
             structural: FxHashMap::default(),
@@ -311,6 +313,11 @@ impl<'a> Flattener<'a> {
                 LayerKind::Redeclare(_) | LayerKind::Value(_) => {}
             }
             for ident in named {
+                let element = self.insts[inst].elements.get(&ident.name);
+                if element.is_some_and(|e| e.protected) {
+                    let class = self.insts[inst].class.name;
+                    self.report(protected_access(ident, class));
+                }
                 if !self.insts[inst].elements.contains_key(&ident.name) {
                     let class = self.insts[inst].class.name;
                     let candidates: Vec<Name> = self.insts[inst].elements.keys().copied().collect();

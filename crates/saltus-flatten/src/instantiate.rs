@@ -19,6 +19,9 @@ const DEPTH_MAX: u32 = 200;
 /// where a condition ends them; such models are not deep.
 const SELF_NESTING_MAX: usize = 10;
 
+/// Longest chain of short class definitions that is followed.
+const SHORT_CLASSES_MAX: usize = 100;
+
 impl<'a> Flattener<'a> {
     pub fn new_inst(&mut self, new: NewInst<'a>) -> InstId {
         let def = self.source_def(&new.class.source);
@@ -198,6 +201,9 @@ impl<'a> Flattener<'a> {
         }
         let class = self.find_class(lex, &decl.ty)?;
         self.check_instantiable(&class, decl)?;
+        if original.prefixes.replaceable && self.insts[owner].purpose == Purpose::Component {
+            self.check_constraint(owner, name, original, decl, &class)?;
+        }
         let mut layers = effective.layers;
         let n_outer = effective.n_outer;
         check_final(&layers, original)?;
@@ -232,6 +238,7 @@ impl<'a> Flattener<'a> {
             depth,
         });
         self.elaborate(first)?;
+        self.check_prefixes(first, owner, decl)?;
         self.set_prefixes(first, owner, decl, &effective.element, lex);
         let builtin = self.insts[first].builtin.is_some();
         let is_object = self.insts[first].builtin == Some(BuiltinClass::ExternalObject);
@@ -352,9 +359,24 @@ impl<'a> Flattener<'a> {
         class: &ClassRef<'a>,
         decl: &'a ast::ComponentDecl,
     ) -> Res<()> {
-        let Some(def) = self.source_def(&class.source) else {
+        let Some(mut def) = self.source_def(&class.source) else {
             return Ok(());
         };
+        // A short class is partial if the class that it stands for is.
+        let mut at = class.clone();
+        for _ in 0..SHORT_CLASSES_MAX {
+            let ast::ClassBody::Short { base, .. } = &def.body else {
+                break;
+            };
+            if def.partial {
+                break;
+            }
+            at = self.find_class(at.enclosing, base)?;
+            match self.source_def(&at.source) {
+                Some(next) => def = next,
+                None => return Ok(()),
+            }
+        }
         if def.partial && !decl.prefixes.outer {
             return Err(Box::new(
                 Diagnostic::error(
@@ -383,6 +405,67 @@ impl<'a> Flattener<'a> {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// A replaceable component has what its constraint promises (specification 7.3.2).
+    fn check_constraint(
+        &mut self,
+        owner: InstId,
+        name: Name,
+        original: &'a ast::ComponentDecl,
+        decl: &'a ast::ComponentDecl,
+        class: &ClassRef<'a>,
+    ) -> Res<()> {
+        let constraint = match &original.constraint {
+            Some(constraint) => &constraint.base,
+            None if std::ptr::eq(original, decl) => return Ok(()),
+            None => &original.ty,
+        };
+        let lex = self.insts[owner].elements[&name].lex;
+        let constraint = self.find_class(lex, constraint)?;
+        self.check_subtype(class, &constraint, &decl.name)
+    }
+
+    /// Which types may have variability, causality, `flow` and `stream` (specification 4.4.2.2).
+    fn check_prefixes(&self, inst: InstId, owner: InstId, decl: &'a ast::ComponentDecl) -> Res<()> {
+        let node = &self.insts[inst];
+        let prefixes = decl.type_prefixes;
+        let refuse = |what: String| -> Res<()> {
+            Err(Box::new(
+                Diagnostic::error("misplaced-prefix", decl.name.span, what)
+                    .help("remove the prefix"),
+            ))
+        };
+        let name = decl.name.name;
+        let prefixed = prefixes.variability.is_some()
+            || prefixes.causality.is_some()
+            || prefixes.connection != ast::ConnectionPrefix::None;
+        let is_model = matches!(
+            node.restriction,
+            ast::Restriction::Model | ast::Restriction::Block
+        );
+        if prefixed && is_model && node.builtin.is_none() {
+            let class = node.class.name;
+            return refuse(format!(
+                "`{name}` has a prefix that only variables, records and connectors may have, and `{class}` is none"
+            ));
+        }
+        if prefixes.connection == ast::ConnectionPrefix::None {
+            return Ok(());
+        }
+        let is_real = matches!(node.builtin, None | Some(BuiltinClass::Real));
+        if !is_real {
+            return refuse(format!(
+                "`{name}` is a flow or stream variable, but not Real"
+            ));
+        }
+        let outside = self.insts[owner].decl.map(|d| d.type_prefixes.connection);
+        if outside.is_some_and(|c| c != ast::ConnectionPrefix::None) {
+            return refuse(format!(
+                "`{name}` is a flow or stream variable inside of a component with such a prefix"
+            ));
+        }
+        Ok(())
     }
 
     fn set_prefixes(
@@ -486,6 +569,18 @@ impl<'a> Flattener<'a> {
         name: Name,
         decl: &'a ast::ComponentDecl,
     ) -> Res<Child> {
+        if let Some(modification) = &decl.modification
+            && !decl.prefixes.inner
+        {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "class-restriction",
+                    modification.span,
+                    format!("`outer` component `{name}` cannot be modified"),
+                )
+                .help("modify the `inner` component"),
+            ));
+        }
         let mut at = self.insts[owner].parent;
         while let Some(up) = at {
             self.elaborate(up)?;
@@ -499,6 +594,7 @@ impl<'a> Flattener<'a> {
                 } else {
                     self.child(up, name, decl.name.span)?
                 };
+                self.check_inner(owner, name, decl, &child)?;
                 return Ok(match child {
                     Child::One(inst) | Child::Outer(inst) => Child::Outer(inst),
                     Child::Array { dims, elems } | Child::OuterArray { dims, elems } => {
@@ -520,6 +616,58 @@ impl<'a> Flattener<'a> {
             .help(format!(
                 "declare `inner {class} {name};` in the model or in a component around this one"
             )),
+        ))
+    }
+
+    /// The inner component has the type and number of dimensions of the outer declaration (specification 5.4).
+    fn check_inner(
+        &mut self,
+        owner: InstId,
+        name: Name,
+        decl: &'a ast::ComponentDecl,
+        inner: &Child,
+    ) -> Res<()> {
+        let lex = self.insts[owner].elements[&name].lex;
+        let class = self.find_class(lex, &decl.ty)?;
+        let (found, n_expanded) = match inner {
+            Child::One(inst) | Child::Outer(inst) => (*inst, 0),
+            Child::Array { dims, elems } | Child::OuterArray { dims, elems } => match elems.first()
+            {
+                Some(first) => (*first, dims.len()),
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let inner_class = self.insts[found].class.clone();
+        self.check_subtype(&inner_class, &class, &decl.name)?;
+        let outer = self.class_inst(&class)?;
+        if self.insts[found].builtin.is_none() {
+            return Ok(());
+        }
+        let wanted = decl.dims.len() + self.insts[outer].type_dims.len();
+        let dims = self.component_dims(found)?;
+        let n = dims.len() + n_expanded;
+        let sizes_agree = decl
+            .dims
+            .iter()
+            .zip(&dims)
+            .all(|(stated, size)| match stated {
+                Subscript::Expr(e) => match e.kind {
+                    ast::ExprKind::Integer(k) => usize::try_from(k) == Ok(*size),
+                    _ => true,
+                },
+                Subscript::All(_) => true,
+            });
+        if n == wanted && sizes_agree {
+            return Ok(());
+        }
+        Err(Box::new(
+            Diagnostic::error(
+                "array-size-mismatch",
+                decl.name.span,
+                format!("`outer` and `inner` component `{name}` have different sizes"),
+            )
+            .secondary(self.insts[found].span, "the `inner` component"),
         ))
     }
 

@@ -31,6 +31,7 @@ mod fold;
 pub mod functions;
 pub mod instantiate;
 pub mod lookup;
+mod restrictions;
 pub mod tree;
 pub mod typing;
 

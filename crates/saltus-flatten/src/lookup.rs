@@ -1,7 +1,7 @@
 //! Names to elements (specification 5.3): iterators, elements of the text, imports, enclosing scopes, the top level.
 
 use crate::core::*;
-use crate::elaborate::descend_all;
+use crate::elaborate::{check_redeclared, descend_all};
 use crate::tree::ROOT;
 use saltus_syntax::ast::{self, ImportKind};
 use saltus_syntax::{Diagnostic, Name, Span};
@@ -77,6 +77,7 @@ impl<'a> Flattener<'a> {
                 span,
                 constraint: None,
                 replaceable: false,
+                is_final: false,
             };
             self.insts[root].elements.insert(name, element);
         }
@@ -97,8 +98,36 @@ impl<'a> Flattener<'a> {
             _ => None,
         });
         let imports: Rc<[&'a ast::Import]> = imports.collect();
+        self.check_imports(&imports);
         self.imports.insert(lex, imports.clone());
         imports
+    }
+
+    /// Two imports of the same name are an error (specification 13.2.1.2).
+    fn check_imports(&mut self, imports: &[&'a ast::Import]) {
+        let mut named: Vec<&ast::Ident> = Vec::new();
+        for import in imports {
+            let own: &[ast::Ident] = match &import.kind {
+                ImportKind::Qualified(path) => path.parts.last().map_or(&[], std::slice::from_ref),
+                ImportKind::Renamed(alias, _) => std::slice::from_ref(alias),
+                ImportKind::Group(_, names) => names,
+                ImportKind::Wildcard(_) => &[],
+            };
+            for ident in own {
+                if let Some(first) = named.iter().find(|n| n.name == ident.name) {
+                    self.report(Box::new(
+                        Diagnostic::error(
+                            "duplicate-name",
+                            ident.span,
+                            format!("`{}` is imported twice", ident.name),
+                        )
+                        .secondary(first.span, "first imported here")
+                        .help("rename or remove one of them"),
+                    ));
+                }
+                named.push(ident);
+            }
+        }
     }
 
     fn lookup_import(&mut self, lex: LexId, name: Name, span: Span) -> Res<Option<Found<'a>>> {
@@ -119,6 +148,7 @@ impl<'a> Flattener<'a> {
             };
             return self.import_path(path.0, path.1.as_ref()).map(Some);
         }
+        let mut only = None;
         for import in imports.iter() {
             let ImportKind::Wildcard(path) = &import.kind else {
                 continue;
@@ -126,6 +156,19 @@ impl<'a> Flattener<'a> {
             let Found::Class(package) = self.import_path(&path.parts, None)? else {
                 continue;
             };
+            if self.class_kind(&package)? != ast::Restriction::Package {
+                return Err(Box::new(
+                    Diagnostic::error(
+                        "unknown-class",
+                        path.span,
+                        format!(
+                            "the elements of `{}` cannot be imported: it is no package",
+                            package.name
+                        ),
+                    )
+                    .help("name what is to be imported, or make it a package"),
+                ));
+            }
             let inst = self.class_inst(&package)?;
             self.elaborate(inst)?;
             if self.insts[inst]
@@ -133,10 +176,29 @@ impl<'a> Flattener<'a> {
                 .get(&name)
                 .is_some_and(|e| !e.protected)
             {
-                return self.found(inst, name, span).map(Some);
+                match only {
+                    Some(other) if other != inst => {
+                        return Err(Box::new(
+                            Diagnostic::error(
+                                "duplicate-name",
+                                span,
+                                format!("`{name}` is imported from two packages"),
+                            )
+                            .note(format!(
+                                "`{}` and `{}`",
+                                self.insts[other].path, self.insts[inst].path
+                            ))
+                            .help("import the one that is meant by its name"),
+                        ));
+                    }
+                    _ => only = Some(inst),
+                }
             }
         }
-        Ok(None)
+        match only {
+            Some(inst) => self.found(inst, name, span).map(Some),
+            None => Ok(None),
+        }
     }
 
     fn import_path(&mut self, parts: &[ast::Ident], last: Option<&ast::Ident>) -> Res<Found<'a>> {
@@ -144,17 +206,54 @@ impl<'a> Flattener<'a> {
         let Some(mut found) = self.lookup_top(first.name, first.span)? else {
             return Err(self.unknown_class(first, &self.tree.top_level_names()));
         };
+        let mut container = None;
         for part in parts[1..].iter().chain(last) {
             let Found::Class(class) = &found else {
                 return Err(not_a_class(part));
             };
             let class = class.clone();
+            container = Some(class.clone());
             found = match self.class_member(&class, part.name, part.span)? {
-                Some(next) => next,
+                Some(next) => {
+                    self.refuse_protected(&class, part)?;
+                    next
+                }
                 None => return Err(self.unknown_member(&class, part)),
             };
         }
+        // A package, or an element of one (specification 13.2.1).
+        if let (Some(container), Found::Class(class)) = (container, &found)
+            && self.class_kind(&container)? != ast::Restriction::Package
+            // Operators import the record they belong to, wherever it stands.
+            && !matches!(
+                self.class_kind(class)?,
+                ast::Restriction::Package | ast::Restriction::OperatorRecord
+            )
+        {
+            let ident = last.unwrap_or(&parts[parts.len() - 1]);
+            return Err(Box::new(
+                Diagnostic::error(
+                    "unknown-class",
+                    ident.span,
+                    format!(
+                        "`{}` cannot be imported: `{}` is no package",
+                        ident.name, container.name
+                    ),
+                )
+                .help("import packages, or elements of packages"),
+            ));
+        }
         Ok(found)
+    }
+
+    /// Protected elements cannot be reached with a dot (specification 4.1).
+    fn refuse_protected(&mut self, class: &ClassRef<'a>, part: &ast::Ident) -> Res<()> {
+        let inst = self.class_inst(class)?;
+        let element = self.insts[inst].elements.get(&part.name);
+        if element.is_some_and(|e| e.protected) {
+            return Err(protected_access(part, class.name));
+        }
+        Ok(())
     }
 
     /// What an element of `owner` is, with redeclarations applied.
@@ -214,9 +313,23 @@ impl<'a> Flattener<'a> {
                 continue;
             };
             if replaced {
+                // What was redeclared without `replaceable` inside cannot be redeclared again.
+                if !is_replaceable(arg) {
+                    self.report(Box::new(
+                        Diagnostic::error(
+                            "redeclare-nonreplaceable",
+                            layer.span,
+                            format!("`{name}` is redeclared here without `replaceable`, and again from outside"),
+                        )
+                        .help("write `redeclare replaceable`, or remove the outer redeclaration"),
+                    ));
+                }
                 continue;
             }
             replaced = true;
+            if let Err(e) = check_redeclared(&element, name, layer.span) {
+                self.report(e);
+            }
             if !element.replaceable {
                 self.report(Box::new(
                     Diagnostic::error(
@@ -332,7 +445,10 @@ impl<'a> Flattener<'a> {
         for part in &parts[1..] {
             found = match found {
                 Found::Class(class) => match self.class_member(&class, part.name, part.span)? {
-                    Some(next) => next,
+                    Some(next) => {
+                        self.refuse_protected(&class, part)?;
+                        next
+                    }
                     None => return Err(self.unknown_member(&class, part)),
                 },
                 Found::Component { owner, name } => match self.child(owner, name, part.span)? {
@@ -463,6 +579,27 @@ impl<'a> Flattener<'a> {
             None => diagnostic,
         })
     }
+}
+
+/// Whether a redeclaration may be redeclared again.
+fn is_replaceable(arg: &ast::Argument) -> bool {
+    let inside = match &arg.kind {
+        ast::ArgumentKind::Component(decl) => decl.prefixes.replaceable,
+        _ => false,
+    };
+    arg.prefixes.replaceable || inside
+}
+
+/// The element is protected in its class.
+pub(crate) fn protected_access(ident: &ast::Ident, class: Name) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::error(
+            "protected-access",
+            ident.span,
+            format!("`{}` is protected in `{class}`", ident.name),
+        )
+        .help("use a public element, or make this one public"),
+    )
 }
 
 fn not_a_class(ident: &ast::Ident) -> Box<Diagnostic> {
