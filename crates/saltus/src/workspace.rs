@@ -85,9 +85,13 @@ impl Workspace {
         Workspace::default()
     }
 
-    /// Adds a folder that contains libraries (searched in the order added).
+    /// Adds a folder that contains libraries (searched in the order added). The folder of a library itself stands for the one around it.
     pub fn add_library_dir(&mut self, dir: impl Into<PathBuf>) -> &mut Self {
-        self.libraries.push(dir.into());
+        let mut dir = dir.into();
+        if dir.join("package.mo").is_file() {
+            dir.push("..");
+        }
+        self.libraries.push(dir);
         self
     }
 

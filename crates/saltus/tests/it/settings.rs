@@ -56,3 +56,14 @@ fn a_coefficient_set_to_zero_takes_its_term_away() {
     // Without C1 the voltage v1 is algebraic.
     assert_eq!(states(&[("R[1]", 1.0), ("C1", 0.0)]), 1);
 }
+
+#[test]
+fn the_folder_of_a_library_or_the_one_around_it_may_be_named() {
+    let around = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library");
+    for folder in [around.clone(), around.join("Saltus")] {
+        let mut workspace = Workspace::new();
+        workspace.add_library_dir(&folder);
+        let printed = workspace.print_ast("Saltus.Impact");
+        assert!(printed.is_ok(), "{}", folder.display());
+    }
+}
