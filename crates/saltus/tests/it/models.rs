@@ -148,6 +148,7 @@ models! {
     terminate: "terminate",
     three_masses: "three-masses",
     three_masses_sequence: "three-masses-sequence",
+    thyristor_load: "thyristor-load",
     time_events: "time-events",
     transport_profile: "transport-profile",
     transport_reflections: "transport-reflections",
