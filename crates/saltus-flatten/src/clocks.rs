@@ -25,7 +25,7 @@ use ratio::Ratio;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::{
     ClockKind, ClockedPartition, Confidence, Equation, FlatModel, Origin, Variability, Variable,
-    WhenAction,
+    When, WhenAction, WhenBranch,
 };
 use saltus_ir::func::Place;
 use saltus_ir::ids::IdVec;
@@ -284,9 +284,83 @@ fn add_variable(
     })
 }
 
+/// What event clocks add to the model. A clock ticks in the pass of the event iteration after the one in which its condition has become true: the condition
+/// may depend on what the tick changes (a clock that ticks whenever an angle has moved on from where it was at the last tick). Values that
+/// it samples are those before the event, kept when the condition becomes true.
+#[derive(Default)]
+struct EventClocks {
+    /// The variable equal to a condition.
+    conditions: FxHashMap<ExprId, VarId>,
+    /// By condition, what is sampled and the variable that keeps it, in the order of the model.
+    kept: Vec<(ExprId, ExprId, VarId)>,
+}
+
+impl EventClocks {
+    fn keep(
+        &mut self,
+        flat: &mut FlatModel,
+        condition: ExprId,
+        value: ExprId,
+        origin: Origin,
+    ) -> VarId {
+        let same = |k: &&(ExprId, ExprId, VarId)| (k.0, k.1) == (condition, value);
+        if let Some(known) = self.kept.iter().find(same) {
+            return known.2;
+        }
+        let base = flat.ir.base(value);
+        let var = add_variable(flat, "$sampled", base, None, origin);
+        flat.variables[var].variability = Variability::Discrete;
+        self.kept.push((condition, value, var));
+        var
+    }
+
+    /// The expression that is true from the pass after the one in which the condition becomes true.
+    fn just_after(&mut self, flat: &mut FlatModel, condition: ExprId, origin: Origin) -> ExprId {
+        let node = self.variable(flat, condition, origin);
+        flat.ir
+            .add_scalar(Expr::Builtin(Builtin::Pre, Box::new([node])), Base::Boolean)
+    }
+
+    fn variable(&mut self, flat: &mut FlatModel, condition: ExprId, origin: Origin) -> ExprId {
+        let known = self.conditions.get(&condition).copied();
+        let var = known.unwrap_or_else(|| {
+            // One that is true from the start has become so there.
+            let (before, fixed) = (flat.ir.boolean(false), flat.ir.boolean(true));
+            let var = add_variable(flat, "$condition", Base::Boolean, Some(before), origin);
+            flat.variables[var].fixed = Some(fixed);
+            let lhs = flat.ir.add_scalar(Expr::Var(var), Base::Boolean);
+            let rhs = condition;
+            flat.equations.push(Equation { lhs, rhs, origin });
+            self.conditions.insert(condition, var);
+            var
+        });
+        flat.ir.add_scalar(Expr::Var(var), Base::Boolean)
+    }
+
+    /// When-clauses that keep what is sampled: at the start, where a condition may be true, what it is there.
+    fn finish(mut self, flat: &mut FlatModel, origin: Origin) {
+        for (condition, value, var) in std::mem::take(&mut self.kept) {
+            let condition = self.variable(flat, condition, origin);
+            let (base, ir) = (flat.ir.base(value), &mut flat.ir);
+            let initial =
+                ir.add_scalar(Expr::Builtin(Builtin::Initial, Box::new([])), Base::Boolean);
+            let before = ir.add_scalar(Expr::Builtin(Builtin::Pre, Box::new([value])), base);
+            let value = ir.add_scalar(Expr::If(initial, value, before), base);
+            flat.whens.push(When {
+                branches: vec![WhenBranch {
+                    conditions: vec![initial, condition],
+                    body: vec![WhenAction::Assign { var, value, origin }],
+                }],
+                origin,
+            });
+        }
+    }
+}
+
 /// One partition while its operators are replaced.
 struct Builder<'m> {
     flat: &'m mut FlatModel,
+    event_clocks: &'m mut EventClocks,
     timing: &'m Timing,
     solver: Option<&'m str>,
     origin: Origin,
@@ -317,6 +391,7 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
     flat.equations = continuous;
     let pieces =
         order::evaluation_order(flat, clocking, &of_partition).map_err(|error| vec![*error])?;
+    let mut event_clocks = EventClocks::default();
     let mut rewritten: Vec<Vec<Equation>> = Vec::new();
     // Added equations of a partition go with its first piece; later pieces read them as `pre` only.
     let mut extra: Vec<(Vec<Equation>, Vec<VarId>)> = Vec::new();
@@ -324,6 +399,7 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
         let partition = &clocking.partitions[p];
         let mut builder = Builder {
             flat: &mut *flat,
+            event_clocks: &mut event_clocks,
             timing: &partition.timing,
             solver: partition.solver.as_deref(),
             origin: partition.origin,
@@ -370,11 +446,16 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
         variables.extend(added_variables);
         let Partition { timing, origin, .. } = &clocking.partitions[p];
         let clock = match (&timing.kind, timing.every) {
-            (&ClockKind::Event { condition }, Some((every, from))) => {
-                let known = sub_clocks.get(&p).copied();
-                let condition =
-                    known.unwrap_or_else(|| count_ticks(flat, condition, every, from, *origin));
-                sub_clocks.insert(p, condition);
+            (&ClockKind::Event { condition }, every) => {
+                let ticks = event_clocks.just_after(flat, condition, *origin);
+                let condition = match (every, sub_clocks.get(&p)) {
+                    (None, _) => ticks,
+                    (Some(_), Some(&known)) => known,
+                    (Some((every, from)), None) => count_ticks(flat, ticks, every, from, *origin),
+                };
+                if every.is_some() {
+                    sub_clocks.insert(p, condition);
+                }
                 ClockKind::Event { condition }
             }
             (kind, _) => kind.clone(),
@@ -385,6 +466,9 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
             equations,
             origin: *origin,
         });
+    }
+    if let Some(partition) = clocking.partitions.first() {
+        event_clocks.finish(flat, partition.origin);
     }
     check_left_over(flat, clocking)
 }
@@ -549,7 +633,7 @@ impl Builder<'_> {
             ) => value,
             (Builtin::ClockSample, Some(value)) => match *self.flat.ir.expr(value) {
                 Expr::Var(var) if self.flat.variables[var].variability > Variability::Parameter => {
-                    self.pre(value)
+                    self.sampled(value)
                 }
                 _ => value,
             },
@@ -566,6 +650,17 @@ impl Builder<'_> {
         self.flat
             .ir
             .add_scalar(Expr::Builtin(Builtin::Pre, Box::new([value])), base)
+    }
+
+    /// The value before the event.
+    fn sampled(&mut self, value: ExprId) -> ExprId {
+        let ClockKind::Event { condition } = self.timing.kind else {
+            return self.pre(value);
+        };
+        let base = self.flat.ir.base(value);
+        let kept = (self.event_clocks).keep(self.flat, condition, value, self.origin);
+        let kept = self.flat.ir.add_scalar(Expr::Var(kept), base);
+        self.pre(kept)
     }
 
     fn previous(&mut self, value: ExprId) -> ExprId {

@@ -366,6 +366,13 @@ impl<I: Instance> Run<'_, I> {
             if self.instance.has_modes() {
                 self.gather(&mut located, target)?;
             }
+            // A time event within the resolution of time is at the same instant.
+            let apart = target - located.t_right;
+            if target == self.next_time_event
+                && apart <= RESTART_ULPS * time_resolution(target, 0.0)
+            {
+                located.t_right = target;
+            }
             if self.cursor == self.work.integrator.time_old() && self.takes_back_step(&located)? {
                 return Ok(State::Continuous);
             }
