@@ -1,4 +1,4 @@
-model MassesWithProduct "Two masses with x1*x2 = 1: at the jump of the force positions and velocities stay, the accelerations follow from two of four equations"
+model MassesWithProduct "Two masses with x1*x2 = 1: at the jump of the force positions and velocities stay, the accelerations follow from two of four equations (001, example 5)"
   Real x1(start = 2, fixed = true);
   Real x2(start = 0.5, fixed = true) "Redundant, and consistent";
   Real v1(start = 1, fixed = true);

@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 use saltus_ir::external::{Host, NoHost, Objects};
 use saltus_model::{
     BlockId, BlockInfo, CodeId, ConstraintValue, CrossingInfo, DaeForm, Fault, FaultKind,
-    InitialNote, Instance, JumpId, JumpInfo, Model, ModelInfo, ScheduleKind, Section,
-    SelectionChange, Slot, SlotRole, StateSlots, Status, StepPoint, System, Values,
+    InitialConditions, InitialNote, Instance, JumpId, JumpInfo, Model, ModelInfo, ScheduleKind,
+    Section, SelectionChange, Slot, SlotRole, StateSlots, Status, StepPoint, System, Values,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -1043,5 +1043,9 @@ impl System for CompiledSystem {
 
     fn discrete_slots(&self) -> &[Slot] {
         &self.program.discrete
+    }
+
+    fn initial_conditions(&self) -> &InitialConditions {
+        &self.program.initial_conditions
     }
 }

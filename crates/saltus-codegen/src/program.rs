@@ -12,14 +12,15 @@ use crate::sets::SetCode;
 use crate::tape::{Sign, Tape};
 use saltus_ir::flat::{FlatModel, Origin};
 use saltus_ir::func::AssertLevel;
-use saltus_ir::{ExprId, Id, VarId};
+use saltus_ir::{BinaryOp, Expr, ExprId, Id, VarId};
 use saltus_model::{
-    BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, DaeForm, InitialNote, ModelInfo,
-    ScheduleKind, Section, Site, Slot, StateSlots, colour_columns,
+    BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, DaeForm, InitialCheck,
+    InitialConditions, InitialNote, ModelInfo, ScheduleKind, Section, Site, Slot, StateSlots,
+    colour_columns,
 };
 use saltus_structure::{
-    Action, Assignment, Block, Coefficients, Direct, Modes, Role, StateSet, Step, StructuredSystem,
-    TimeEvent,
+    Action, Assignment, Block, Coefficients, Direct, Modes, Role, Said, StateSet, Step,
+    StructuredSystem, TimeEvent,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
 use std::cell::RefCell;
@@ -68,6 +69,7 @@ pub(crate) struct Program {
     /// See [`saltus_model::System::observes_steps`].
     pub(crate) observes_steps: bool,
     pub(crate) notes: Vec<InitialNote>,
+    pub(crate) initial_conditions: InitialConditions,
     pub(crate) unset_enums: Vec<Slot>,
     /// Discrete assignments that go back with the time flags, and what they assign.
     pub(crate) flag_tape: Code,
@@ -333,6 +335,7 @@ pub(crate) fn build(
             text: text.clone(),
         })
         .collect();
+    let initial_conditions = b.initial_conditions(&has_start);
     let unset_enums = layout
         .representative
         .iter()
@@ -426,6 +429,7 @@ pub(crate) fn build(
         n_asserts,
         observes_steps,
         notes,
+        initial_conditions,
         unset_enums,
         flag_tape: flag_tape.into(),
         flag_followers,
@@ -639,9 +643,13 @@ impl<'a> Builder<'a> {
         let mut residual_sites = Vec::new();
         for (i, (expr, origin)) in block.residuals.iter().enumerate() {
             let flat = self.flat();
-            let site = self
-                .sites
-                .add(origin.span, format!("0 = {}", expr_text(flat, *expr)));
+            let text = match *flat.ir.expr(*expr) {
+                Expr::Binary(BinaryOp::Sub, lhs, rhs) => {
+                    format!("{} = {}", expr_text(flat, lhs), expr_text(flat, rhs))
+                }
+                _ => format!("0 = {}", expr_text(flat, *expr)),
+            };
+            let site = self.sites.add(origin.span, text);
             residual_sites.push(site);
             lower.set_site(site);
             let result = lower.out(*expr, i);
@@ -1065,6 +1073,46 @@ impl<'a> Builder<'a> {
             system,
             constraints: lower.finish().into(),
             sites,
+        }
+    }
+
+    fn initial_conditions(&mut self, has_start: &[bool]) -> InitialConditions {
+        let (system, layout) = (self.system, self.layout);
+        let mut levels: Vec<_> = system
+            .initial_conditions
+            .guesses
+            .iter()
+            .map(|g| g.1)
+            .collect();
+        levels.sort_unstable();
+        levels.dedup();
+        let guesses = (system.initial_conditions.guesses.iter())
+            .map(|(var, level)| {
+                let rank = levels.partition_point(|l| l < level) as u32;
+                (layout.slot(*var), rank)
+            })
+            .collect();
+        let mut site = |said: &Said| self.sites.add(said.origin.span, said.text.clone());
+        let checks = (system.initial_conditions.checks.iter())
+            .map(|check| InitialCheck {
+                left: layout.slot(check.left),
+                right: layout.slot(check.right),
+                site: site(&check.said),
+                others: check.others.iter().map(&mut site).collect(),
+            })
+            .collect();
+        let started = (0..has_start.len())
+            .filter(|&i| has_start[i])
+            .map(|i| Slot(i as u32))
+            .collect();
+        let equations = (system.initial_conditions.equations.iter())
+            .map(site)
+            .collect();
+        InitialConditions {
+            guesses,
+            checks,
+            started,
+            equations,
         }
     }
 

@@ -188,6 +188,25 @@ impl Matcher {
         false
     }
 
+    /// For a row that [`Matcher::try_row`] did not take: the matched rows that stand in its way, ascending. Together they and the row have one
+    /// column less than rows (a Hall violator), and each of them is needed for that where columns are not shared further.
+    pub fn in_the_way(&self, cols: &[u32]) -> Vec<u32> {
+        let mut seen = vec![false; self.row_of_col.len()];
+        let mut stack: Vec<u32> = cols.to_vec();
+        let mut rows = Vec::new();
+        while let Some(c) = stack.pop() {
+            if std::mem::replace(&mut seen[c as usize], true) {
+                continue;
+            }
+            if let Some(row) = self.row_of_col(c as usize) {
+                rows.push(row);
+                stack.extend(&self.rows[row as usize]);
+            }
+        }
+        rows.sort_unstable();
+        rows
+    }
+
     pub fn matching(&self) -> Matching {
         Matching {
             col_of_row: to_options(&self.col_of_row),
@@ -277,6 +296,16 @@ mod tests {
         let rows = vec![vec![0, 1], vec![0], vec![1, 2]];
         let matching = maximum_matching(&rows, 3);
         assert_eq!(matching.col_of_row, [Some(1), Some(0), Some(2)]);
+    }
+
+    #[test]
+    fn the_rows_in_the_way_are_those_that_need_the_columns() {
+        let mut matcher = Matcher::new(4);
+        for row in [vec![0, 1], vec![2, 3], vec![0], vec![3]] {
+            assert!(matcher.try_row(row));
+        }
+        assert!(!matcher.try_row(vec![1]));
+        assert_eq!(matcher.in_the_way(&[1]), [0, 2]);
     }
 
     #[test]

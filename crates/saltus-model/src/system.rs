@@ -410,6 +410,43 @@ pub trait System {
 
     /// Slots that count as changed in the event iteration: discrete variables, relations, when-conditions.
     fn discrete_slots(&self) -> &[Slot];
+
+    /// What the initial system leaves open, and what it states twice.
+    fn initial_conditions(&self) -> &InitialConditions {
+        static NONE: InitialConditions = InitialConditions::NONE;
+        &NONE
+    }
+}
+
+/// Beside the equations of the initial system: start values that it uses and that may give way, conditions that it has left over.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct InitialConditions {
+    /// Slots that keep a start value which is not fixed, each with the rank of its confidence: larger is less trusted.
+    pub guesses: Vec<(Slot, u32)>,
+    pub checks: Vec<InitialCheck>,
+    /// Slots with a start value, ascending.
+    pub started: Vec<Slot>,
+    /// The initial equations.
+    pub equations: Vec<Site>,
+}
+
+impl InitialConditions {
+    pub const NONE: InitialConditions = InitialConditions {
+        guesses: Vec::new(),
+        checks: Vec::new(),
+        started: Vec::new(),
+        equations: Vec::new(),
+    };
+}
+
+/// A condition beyond those that determine the unknowns of the initial system: after its schedule has run both sides must agree.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InitialCheck {
+    pub left: Slot,
+    pub right: Slot,
+    pub site: Site,
+    /// The conditions and equations that together determine what this one speaks of.
+    pub others: Vec<Site>,
 }
 
 /// A system behind a table, for code that runs rarely: it is compiled once instead of once for each type of system.
@@ -501,5 +538,9 @@ impl System for &dyn System {
 
     fn discrete_slots(&self) -> &[Slot] {
         (**self).discrete_slots()
+    }
+
+    fn initial_conditions(&self) -> &InitialConditions {
+        (**self).initial_conditions()
     }
 }

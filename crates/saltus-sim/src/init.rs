@@ -5,6 +5,10 @@
 //! step that adapts. A model with `homotopy` is always solved so: of several solutions of the actual equations (a bistable circuit) its author
 //! means the one that the simplified model leads to. Where the path has no beginning or ends early, the actual equations are solved directly, and
 //! the log says so.
+//!
+//! Start values that are not fixed and that the initial system uses as conditions are kept if it has a solution with them. If not, they are released, the
+//! least trusted first, and changed as little as the equations ask for; likewise where equations do not determine their unknowns
+//! ([`saltus_solve::released`]; paper 001, sections 4 to 6). Conditions beyond those that determine everything must hold: then they are redundant.
 
 use crate::choose::{Among, Tried, choose};
 use crate::error::{Phase, SimError};
@@ -13,9 +17,16 @@ use crate::jump::{go_onward, no_mode};
 use crate::options::{Options, StartPoint};
 use crate::point::Mode;
 use crate::record::{NoteRecord, Recorder};
-use saltus_model::{Instance, ScheduleKind, Slot, SlotRole, Values};
+use saltus_model::{
+    BlockId, FaultKind, InitialConditions, Instance, ModelInfo, ScheduleKind, Site, Slot, SlotRole,
+    System, Values,
+};
+use saltus_solve::released::{checks_hold, unmet};
 use saltus_solve::scale::{ONWARD_ULPS, time_resolution};
-use saltus_solve::{Accuracy, Guess, SolveError, Tolerances};
+use saltus_solve::{
+    Accuracy, Contradiction, Driver, Guess, NotReleased, Released, SolveError, Tolerances,
+};
+use std::cell::Cell;
 
 /// First and largest step of λ.
 const HOMOTOPY_STEP_FIRST: f64 = 0.1;
@@ -69,14 +80,16 @@ pub(crate) fn initialise<I: Instance>(
         return Ok((mode, values));
     }
     if !instance.has_modes() {
-        solve_initial(instance, &mut mode, &mut values, recorder).map_err(failed)?;
+        solve_initial(instance, &mut mode, &mut values, recorder, Guesses::Release)
+            .map_err(failed)?;
     } else {
         let first = instance.selected_switches().to_vec();
         let start = values;
         let mut cause = None;
+        let guesses = Cell::new(Guesses::Keep);
         let mut attempt = |instance: &mut I, values: &mut Values| {
             let mut mode = Mode::enter(instance, values, tolerances);
-            match solve_initial(instance, &mut mode, values, recorder) {
+            match solve_initial(instance, &mut mode, values, recorder, guesses.get()) {
                 Ok(()) => Ok(Tried::Entered(mode, ())),
                 Err(error) => {
                     cause.get_or_insert_with(|| error.clone());
@@ -97,9 +110,13 @@ pub(crate) fn initialise<I: Instance>(
             }
         };
         let mut chosen = Ok(None);
-        let extents =
-            (ONWARD_ULPS.iter()).flat_map(|&ulps| [(Among::Regular, ulps), (Among::All, ulps)]);
-        for extent in extents {
+        // Start values give way only if no mode agrees with them.
+        let extents = [Guesses::Keep, Guesses::Release]
+            .into_iter()
+            .flat_map(|then| ONWARD_ULPS.iter().map(move |&ulps| (then, ulps)))
+            .flat_map(|(then, ulps)| [(then, (Among::Regular, ulps)), (then, (Among::All, ulps))]);
+        for (then, extent) in extents {
+            guesses.set(then);
             chosen = choose(instance, &start, &first, extent, &mut attempt, &mut onward);
             if !matches!(chosen, Ok(None)) {
                 break;
@@ -177,8 +194,148 @@ fn go_on<I: Instance>(
     Ok(())
 }
 
+/// What becomes of start values that serve as conditions, without being fixed, if there is no solution with them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Guesses {
+    Keep,
+    Release,
+}
+
 /// Solves the initial system of a mode.
 fn solve_initial<I: Instance>(
+    instance: &I,
+    mode: &mut Mode,
+    values: &mut Values,
+    recorder: &mut dyn Recorder,
+    guesses: Guesses,
+) -> Result<(), SolveError> {
+    let system = instance.system(values);
+    let conditions = system.initial_conditions();
+    if conditions.checks.is_empty() && !mode.driver.has_blocks() {
+        // Everything follows from the start values by formulas.
+        return keep_guesses(instance, mode, values, recorder);
+    }
+    let start = values.clone();
+    let kept = keep_guesses(instance, mode, values, recorder);
+    let error = match kept {
+        Ok(()) if checks_hold(conditions, values) => {
+            // Of the many solutions the one nearest to the start values.
+            let mut nearest = start;
+            if !undetermined(system, &mode.driver).is_empty()
+                && release(instance.info(), system, mode, &mut nearest, &[]).is_ok()
+            {
+                *values = nearest;
+            }
+            return Ok(());
+        }
+        Ok(()) => None,
+        Err(error) if may_release(&error) => Some(error),
+        Err(error) => return Err(error),
+    };
+    if guesses == Guesses::Keep {
+        let unmet = || SolveError::Contradiction(Box::new(unmet(conditions, values)));
+        return Err(error.unwrap_or_else(unmet));
+    }
+    let mut ranks: Vec<u32> = conditions.guesses.iter().map(|g| g.1).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    let mut released: Vec<Slot> = Vec::new();
+    let mut contradiction = None;
+    for rank in std::iter::once(None).chain(ranks.into_iter().rev().map(Some)) {
+        let of_rank = conditions.guesses.iter().filter(|g| Some(g.1) == rank);
+        released.extend(of_rank.map(|g| g.0));
+        let mut found = start.clone();
+        match release(instance.info(), system, mode, &mut found, &released) {
+            Ok(changed) => {
+                *values = found;
+                recorder.note(&NoteRecord::Released {
+                    moved: changed.moved,
+                });
+                return Ok(());
+            }
+            Err(NotReleased::Contradiction(found)) => contradiction = Some(found),
+            Err(NotReleased::Unsolved) => {}
+        }
+    }
+    Err(match (error, contradiction) {
+        (None, None) => SolveError::Contradiction(Box::new(unmet(conditions, values))),
+        (None, Some(found)) => SolveError::Contradiction(found),
+        (Some(SolveError::Linear(_)), Some(found))
+            if concerns_start(instance.info(), conditions, &found) =>
+        {
+            SolveError::Contradiction(found)
+        }
+        (Some(SolveError::Newton(mut failure)), _) => {
+            failure.released = released;
+            SolveError::Newton(failure)
+        }
+        (Some(error), _) => error,
+    })
+}
+
+/// Blocks that do not determine their unknowns, some of which have start values.
+fn undetermined<S: System>(system: &S, driver: &Driver) -> Vec<BlockId> {
+    let started = &system.initial_conditions().started;
+    (driver.undetermined_initially().into_iter())
+        .filter(|&block| {
+            let block = system.block(block);
+            let mut all = block.unknowns.iter().chain(&block.determines);
+            all.any(|slot| started.binary_search(slot).is_ok())
+        })
+        .collect()
+}
+
+/// Solves with start values released, and with blocks open that do not determine their unknowns, also those that only then show it.
+fn release<S: System>(
+    info: &ModelInfo,
+    system: &S,
+    mode: &mut Mode,
+    values: &mut Values,
+    released: &[Slot],
+) -> Result<Released, NotReleased> {
+    let open = undetermined(system, &mode.driver);
+    let mut first = values.clone();
+    let found = (mode.driver).solve_released(system, info, &mut first, &open, released)?;
+    let more = undetermined(system, &mode.driver);
+    if more.len() > open.len()
+        && let Ok(found) = (mode.driver).solve_released(system, info, values, &more, released)
+    {
+        return Ok(found);
+    }
+    *values = first;
+    Ok(found)
+}
+
+/// Whether initial equations or start values take part, not the equations of the model alone.
+fn concerns_start(info: &ModelInfo, conditions: &InitialConditions, found: &Contradiction) -> bool {
+    let place = |site: &Site| {
+        let site = &info.sites[site.0 as usize];
+        (&site.file, site.line, site.column)
+    };
+    let stated: Vec<_> = conditions.equations.iter().map(place).collect();
+    (found.violated.iter()).any(|v| v.sides.is_some() || stated.contains(&place(&v.site)))
+        || found
+            .others
+            .iter()
+            .any(|site| stated.contains(&place(site)))
+}
+
+/// The equations have no solution near the start values; what the model states by `assert` no start value should evade.
+fn may_release(error: &SolveError) -> bool {
+    match error {
+        SolveError::Newton(_) | SolveError::Linear(_) | SolveError::NonFinite { .. } => true,
+        SolveError::Fault(fault) => matches!(
+            fault.kind,
+            FaultKind::Domain { .. } | FaultKind::NonFinite { .. }
+        ),
+        SolveError::Mixed(_)
+        | SolveError::NonFiniteDerivative { .. }
+        | SolveError::Contradiction(_) => false,
+    }
+}
+
+/// Solves the initial system with all start values that it uses as conditions.
+fn keep_guesses<I: Instance>(
     instance: &I,
     mode: &mut Mode,
     values: &mut Values,

@@ -164,6 +164,8 @@ pub enum NoteRecord {
     Block { time: f64, note: BlockNote },
     /// The simplified equations of `homotopy` did not lead to the actual ones, which were solved directly.
     NoHomotopy,
+    /// The initial system has no solution with all start values that are not fixed: slot, start value, initial value of those that gave way.
+    Released { moved: Vec<(Slot, f64, f64)> },
     /// The solution of a system of equations came to its end for the first time, and another one was taken.
     Fold { time: f64 },
     /// The automatic solver went over to the implicit method.

@@ -196,6 +196,11 @@ impl Driver {
         !self.notes.is_empty()
     }
 
+    /// Notes since they were taken last.
+    pub(crate) fn notes(&self) -> &[BlockNote] {
+        &self.notes
+    }
+
     /// Notes since the last call.
     pub fn take_notes(&mut self) -> Vec<BlockNote> {
         std::mem::take(&mut self.notes)
@@ -245,7 +250,7 @@ impl Driver {
 
     /// Everything but explicit code, apart from the short way that it takes.
     #[inline(never)]
-    fn equations<S: System>(
+    pub(crate) fn equations<S: System>(
         &mut self,
         system: &S,
         kind: ScheduleKind,

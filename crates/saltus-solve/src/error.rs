@@ -18,6 +18,7 @@ pub enum SolveError {
     Newton(Box<NewtonFailure>),
     Linear(Box<LinearFailure>),
     Mixed(Box<MixedFailure>),
+    Contradiction(Box<Contradiction>),
 }
 
 impl SolveError {
@@ -29,7 +30,8 @@ impl SolveError {
             | SolveError::NonFiniteDerivative { .. }
             | SolveError::Newton(_)
             | SolveError::Linear(_)
-            | SolveError::Mixed(_) => true,
+            | SolveError::Mixed(_)
+            | SolveError::Contradiction(_) => true,
         }
     }
 }
@@ -63,6 +65,8 @@ pub struct NewtonFailure {
     pub unknowns: Vec<(Slot, f64)>,
     /// Where the iteration began.
     pub guesses: Vec<f64>,
+    /// Start values of the initial system that were released in vain.
+    pub released: Vec<Slot>,
     /// Residuals at the last iterate with the place of their equation.
     pub residuals: Vec<(Site, f64)>,
     /// Places of the other equations of the block.
@@ -100,4 +104,27 @@ pub struct MixedFailure {
     pub oscillating: Vec<(Slot, f64, f64)>,
     /// If the Real unknowns could not be solved for the last set.
     pub cause: Option<SolveError>,
+}
+
+/// Initial conditions that cannot all hold, whatever the start values that are not fixed: at the values that come nearest (least squares) these
+/// are not met.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contradiction {
+    pub violated: Vec<Violated>,
+    /// Conditions and equations that the violated ones contradict.
+    pub others: Vec<Site>,
+    /// Start values that were released in vain.
+    pub released: Vec<Slot>,
+    /// Unknowns at these values.
+    pub unknowns: Vec<(Slot, f64)>,
+}
+
+/// A condition that is not met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Violated {
+    pub site: Site,
+    /// Left and right side, where they are known apart.
+    pub sides: Option<(f64, f64)>,
+    /// Left side minus right side.
+    pub residual: f64,
 }

@@ -25,6 +25,7 @@ pub mod one_step;
 #[cfg(test)]
 mod order_conditions;
 pub mod radau;
+pub mod released;
 pub mod roots;
 pub mod scale;
 mod several;
@@ -36,7 +37,8 @@ pub use dop853::Dop853;
 pub use dopri5::Dopri5;
 pub use driver::{Accuracy, BlockNote, Branch, Counters, Driver, Guess, Noted};
 pub use error::{
-    LinearFailure, LinearReason, MixedFailure, NewtonFailure, NewtonReason, SolveError,
+    Contradiction, LinearFailure, LinearReason, MixedFailure, NewtonFailure, NewtonReason,
+    SolveError, Violated,
 };
 pub use esdirk::Esdirk;
 pub use integrator::{
@@ -44,6 +46,7 @@ pub use integrator::{
 };
 pub use one_step::{Discontinuity, Start};
 pub use radau::Radau;
+pub use released::{NotReleased, Released};
 pub use roots::{
     CrossingFunctions, Isolation, Located, LocationMethod, SignRule, Touch, first_crossing,
 };

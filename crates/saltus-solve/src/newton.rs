@@ -623,6 +623,7 @@ impl<S: System> BlockSolve<'_, S> {
             iterations,
             unknowns: self.unknowns_now(),
             guesses: self.work.start.clone(),
+            released: Vec::new(),
             residuals: self.residuals_now(),
             inner: self.info.inner_sites.clone(),
         }))

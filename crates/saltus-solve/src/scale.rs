@@ -23,6 +23,13 @@ pub const AMPLIFIED_REL: f64 = 1e-5;
 /// A pivot of an equilibrated matrix below `RANK_ULPS * n * EPS` counts as zero.
 pub const RANK_ULPS: f64 = 8.0;
 
+/// A pivot of an equilibrated matrix of central difference quotients below this part of the largest counts as zero: the quotients have errors of about
+/// `EPS^(2/3)`, 4e-11.
+pub const RANK_DIFFERENCES_REL: f64 = 1e-7;
+
+/// Redundant initial conditions, which people round to some digits, must hold to this part of 1 + |value|.
+pub const REDUNDANT_REL: f64 = 1e-4;
+
 /// A crossing function whose motion changes its relation within this many units of time resolution after an event changes
 /// it at the event's own instant (DESIGN 5.3): this is the band, in terms of time.
 pub const RESTART_ULPS: f64 = 16.0;

@@ -1,5 +1,6 @@
 //! The initial system (specification 8.6): all equations of the model with `initial()` true, initial equations, fixed start
-//! values; where that leaves freedom, more start values by their confidence (8.6.2), each with a note.
+//! values; where that leaves freedom, more start values by their confidence (8.6.2), each with a note. These may be released if the system has no
+//! solution with them. Conditions that find nothing left to determine are checked when the system is solved: redundant ones do no harm.
 //!
 //! A variable that is determined by its start value has no step: its value is there before the initial system runs. `pre(v)` is the
 //! start value of `v` in the same way, unless an initial equation speaks of `v` or `pre(v)`: then it is an unknown `$pre(v)`.
@@ -9,8 +10,8 @@ use crate::collect::lone_variables;
 use crate::parameters::is_fixed;
 use crate::rewrite::substitute;
 use crate::sort::sort;
-use crate::system::{Action, Step};
-use crate::text::equation_text;
+use crate::system::{Action, Assignment, InitialCheck, InitialConditions, Said, Step};
+use crate::text::{equation_text, expr_text};
 use crate::work::{Class, Eq, Kind, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_graph::{Matcher, maximum_matching};
@@ -19,12 +20,13 @@ use saltus_ir::func::AssertLevel;
 use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, Id, Ir, VarId};
 use saltus_syntax::Name;
 
-/// Redundant initial conditions must hold to this accuracy, relative to 1 + |value|.
-const CONSISTENCY_REL: f64 = 1e-4;
+/// Most conditions that a message about a contradiction lists beside the one that was left over.
+const OTHERS_MAX: usize = 12;
 
 pub(crate) struct InitialSystem {
     pub(crate) steps: Vec<Step>,
     pub(crate) notes: Vec<(Option<VarId>, String)>,
+    pub(crate) conditions: InitialConditions,
 }
 
 /// A row of the initial system.
@@ -79,14 +81,22 @@ pub(crate) fn initial_system(
     }
     let mut matcher = Matcher::with_matching(rows, columns.len(), &matching);
     let mut taken: Vec<Condition> = model.into_iter().map(Condition::Equation).collect();
-    let mut dropped: Vec<Condition> = Vec::new();
+    let mut dropped: Vec<(Condition, Vec<u32>)> = Vec::new();
+    let mut offer = |matcher: &mut Matcher, condition: Condition, row: Vec<u32>| {
+        if matcher.try_row(row.clone()) {
+            taken.push(condition);
+        } else {
+            dropped.push((condition, row));
+        }
+    };
+    let mut stated = Vec::with_capacity(extra.len());
     for eq in extra {
         let row = row_of(work, &eq);
-        if matcher.try_row(row) {
-            taken.push(Condition::Equation(eq));
-        } else {
-            dropped.push(Condition::Equation(eq));
-        }
+        stated.push(Said {
+            text: equation_text(work, eq.lhs, eq.rhs),
+            origin: eq.origin,
+        });
+        offer(&mut matcher, Condition::Equation(eq), row);
     }
     let state_set: FxHashSet<VarId> = states.iter().copied().collect();
     let mut fixed: Vec<VarId> = columns
@@ -109,21 +119,26 @@ pub(crate) fn initial_system(
         .collect();
     for var in fixed.into_iter().chain(pre_fixed) {
         // A start value that depends on a parameter to be found is an equation like any other.
-        if let Some(eq) = start_equation(work, var) {
-            let row = row_of(work, &eq);
-            if matcher.try_row(row) {
-                taken.push(Condition::Equation(eq));
-            } else {
-                dropped.push(Condition::Equation(eq));
+        let (condition, row) = match start_equation(work, var) {
+            Some(eq) => {
+                let row = row_of(work, &eq);
+                (Condition::Equation(eq), row)
             }
-            continue;
-        }
-        if matcher.try_row(vec![place[var.index()]]) {
-            taken.push(Condition::Start(var));
-        } else {
-            dropped.push(Condition::Start(var));
-        }
+            None => (Condition::Start(var), vec![place[var.index()]]),
+        };
+        offer(&mut matcher, condition, row);
     }
+    let mut checks = Vec::new();
+    let mut check_steps = Vec::new();
+    for (condition, row) in dropped {
+        let others: Vec<Said> = (matcher.in_the_way(&row).into_iter())
+            .rev()
+            .take(OTHERS_MAX)
+            .map(|r| said(work, &taken[r as usize]))
+            .collect();
+        consistency_check(work, condition, others, &mut checks, &mut check_steps);
+    }
+    let n_stated = taken.len();
     let notes = complete(
         work,
         &mut matcher,
@@ -134,6 +149,14 @@ pub(crate) fn initial_system(
         &pre_vars,
     );
 
+    let guesses = (taken[n_stated..].iter())
+        .filter_map(|condition| match condition {
+            Condition::Start(var) if work.class(*var) == Class::Continuous => {
+                Some((*var, work.flat.variables[*var].start_confidence))
+            }
+            _ => None,
+        })
+        .collect();
     let mut equations = Vec::new();
     let mut given: FxHashSet<VarId> = FxHashSet::default();
     for condition in taken {
@@ -151,11 +174,17 @@ pub(crate) fn initial_system(
         .collect();
     let mut solvable = |work: &mut Work, eq: &Eq| initial_solvable(work, eq);
     let mut steps = sort(work, &equations, &open, "initial system", &mut solvable)?;
-    for condition in dropped {
-        steps.extend(consistency_check(work, condition));
-    }
+    steps.extend(check_steps);
     add_actions(work, &pre_vars, &mut steps);
-    Some(InitialSystem { steps, notes })
+    Some(InitialSystem {
+        steps,
+        notes,
+        conditions: InitialConditions {
+            guesses,
+            checks,
+            equations: stated,
+        },
+    })
 }
 
 /// `var = start`, if the start value depends on a parameter that the initial system determines.
@@ -166,10 +195,7 @@ fn start_equation(work: &mut Work, var: VarId) -> Option<Eq> {
     if !free || !matches!(work.class(var), Class::Continuous | Class::Held) {
         return None;
     }
-    let origin = Origin {
-        span: work.span(var),
-        component: Name::new(""),
-    };
+    let origin = declaration(work, var);
     Some(Eq {
         lhs: work.var(var),
         rhs: start,
@@ -414,55 +440,93 @@ fn complete(
     notes
 }
 
-/// A redundant condition is checked after the initial system has been solved.
-fn consistency_check(work: &mut Work, condition: Condition) -> Option<Step> {
-    let (lhs, rhs, origin, text) = match condition {
-        Condition::Equation(eq) => {
-            let text = format!(
-                "the initial equation `{}` contradicts the others",
-                equation_text(work, eq.lhs, eq.rhs)
-            );
-            (eq.lhs, eq.rhs, eq.origin, text)
-        }
+/// A condition in model terms.
+fn said(work: &Work, condition: &Condition) -> Said {
+    match condition {
+        Condition::Equation(eq) => Said {
+            text: equation_text(work, eq.lhs, eq.rhs),
+            origin: eq.origin,
+        },
         Condition::Start(var) => {
-            let variable = &work.flat.variables[var];
-            let start = variable.start?;
-            let text = format!(
-                "the fixed start value of `{}` contradicts the other initial conditions",
-                variable.name
-            );
-            let origin = saltus_ir::flat::Origin {
-                span: variable.span,
-                component: saltus_syntax::Name::new(""),
+            let variable = &work.flat.variables[*var];
+            let start = match variable.start {
+                Some(start) => expr_text(work, start),
+                None => "0".to_owned(),
             };
-            (work.var(var), start, origin, text)
+            Said {
+                text: format!("{} = {start}", variable.name),
+                origin: declaration(work, *var),
+            }
+        }
+    }
+}
+
+fn declaration(work: &Work, var: VarId) -> Origin {
+    Origin {
+        span: work.span(var),
+        component: Name::new(""),
+    }
+}
+
+/// A condition that was left over is checked after the initial system has been solved.
+fn consistency_check(
+    work: &mut Work,
+    condition: Condition,
+    others: Vec<Said>,
+    checks: &mut Vec<InitialCheck>,
+    steps: &mut Vec<Step>,
+) {
+    let said = said(work, &condition);
+    let origin = said.origin;
+    let (lhs, rhs) = match condition {
+        Condition::Equation(eq) => (eq.lhs, eq.rhs),
+        Condition::Start(var) => {
+            let start = match work.flat.variables[var].start {
+                Some(start) => start,
+                None => work.flat.ir.real(0.0),
+            };
+            (work.var(var), start)
         }
     };
     let ir = &mut work.flat.ir;
-    let condition = if ir.base(lhs) == Base::Real || ir.base(rhs) == Base::Real {
-        let difference = ir.sub(lhs, rhs);
-        let distance = ir.call_builtin(Builtin::Abs, &[difference]);
-        let size = ir.call_builtin(Builtin::Abs, &[rhs]);
-        let (one, tolerance) = (ir.real(1.0), ir.real(CONSISTENCY_REL));
-        let scale = ir.add_(one, size);
-        let bound = ir.mul(tolerance, scale);
-        ir.binary(BinaryOp::Le, distance, bound)
-    } else {
-        ir.binary(BinaryOp::Eq, lhs, rhs)
-    };
-    if ir.as_boolean(condition) == Some(true) {
-        return None;
+    if ir.base(lhs) != Base::Real && ir.base(rhs) != Base::Real {
+        let condition = ir.binary(BinaryOp::Eq, lhs, rhs);
+        if ir.as_boolean(condition) != Some(true) {
+            let text = format!("`{}` contradicts the other initial conditions", said.text);
+            let message = ir.string(&text);
+            steps.push(Step::Action {
+                guard: None,
+                action: Action::Assert {
+                    condition,
+                    message,
+                    level: AssertLevel::Error,
+                },
+                origin,
+            });
+        }
+        return;
     }
-    let message = ir.string(&text);
-    Some(Step::Action {
-        guard: None,
-        action: Action::Assert {
-            condition,
-            message,
-            level: AssertLevel::Error,
-        },
-        origin,
-    })
+    let number = checks.len() + 1;
+    let mut side = |work: &mut Work, name: &str, value: ExprId| {
+        let name = format!("${name}({number})");
+        let var = work.new_var(&name, Base::Real, Class::Unused, origin.span);
+        let assignment = Assignment { var, value, origin };
+        steps.push(Step::Assign {
+            assignment,
+            discrete: false,
+        });
+        var
+    };
+    let (left, right) = (
+        side(work, "checked_left", lhs),
+        side(work, "checked_right", rhs),
+    );
+    checks.push(InitialCheck {
+        left,
+        right,
+        said,
+        others,
+    });
 }
 
 fn add_actions(work: &mut Work, pre_vars: &[(VarId, VarId)], steps: &mut Vec<Step>) {
@@ -486,7 +550,7 @@ fn add_actions(work: &mut Work, pre_vars: &[(VarId, VarId)], steps: &mut Vec<Ste
 }
 
 /// Start values of unknowns as they stand in the model, and the defaults that are not zero.
-pub(crate) fn starts(work: &mut Work, unknowns: &[VarId]) -> Vec<crate::system::Assignment> {
+pub(crate) fn starts(work: &mut Work, unknowns: &[VarId]) -> Vec<Assignment> {
     let mut starts = Vec::new();
     for &var in unknowns {
         let variable = &work.flat.variables[var];
@@ -499,11 +563,8 @@ pub(crate) fn starts(work: &mut Work, unknowns: &[VarId]) -> Vec<crate::system::
             (None, Base::String) => work.flat.ir.string(""),
             (None, _) => continue,
         };
-        let origin = saltus_ir::flat::Origin {
-            span: work.span(var),
-            component: saltus_syntax::Name::new(""),
-        };
-        starts.push(crate::system::Assignment { var, value, origin });
+        let origin = declaration(work, var);
+        starts.push(Assignment { var, value, origin });
     }
     // Start values in representatives of parameters need no rewriting: parameters are never aliases.
     let mut memo = FxHashMap::default();

@@ -382,6 +382,7 @@ fn finish(work: Work, parts: Parts) -> StructuredSystem {
         flag_steps: parts.schedules.flag_steps,
         initial: parts.initial.steps,
         initial_notes: parts.initial.notes,
+        initial_conditions: parts.initial.conditions,
         crossings: parts.crossings,
         time_events: work.time_events,
         delays: work.delays,

@@ -8,7 +8,7 @@
 
 use crate::modes::Modes;
 use crate::restart::Restart;
-use saltus_ir::flat::{FlatModel, InlineMethod, Origin};
+use saltus_ir::flat::{Confidence, FlatModel, InlineMethod, Origin};
 use saltus_ir::func::AssertLevel;
 use saltus_ir::{ExprId, VarId};
 use saltus_syntax::Diagnostic;
@@ -230,6 +230,7 @@ pub struct StructuredSystem {
     /// (both arrays hold the start values before it runs).
     pub initial: Vec<Step>,
     pub initial_notes: Vec<(Option<VarId>, String)>,
+    pub initial_conditions: InitialConditions,
     pub crossings: Vec<Crossing>,
     pub time_events: Vec<TimeEvent>,
     /// `delay(expr, time, max)` nodes: each has become a variable with role Auxiliary that the instance fills.
@@ -251,6 +252,35 @@ pub struct StructuredSystem {
     /// In a mode: how it is entered from values that do not meet its constraints.
     pub restart: Option<Box<Restart>>,
     pub warnings: Vec<Diagnostic>,
+}
+
+/// What the initial system leaves open, and what it states twice.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct InitialConditions {
+    /// Start values that are not fixed and that the initial system takes as conditions, because otherwise something would be undetermined. They may
+    /// be released.
+    pub guesses: Vec<(VarId, Confidence)>,
+    /// Conditions beyond those that determine the unknowns of the initial system, which computes both of their sides.
+    pub checks: Vec<InitialCheck>,
+    /// The initial equations of the model.
+    pub equations: Vec<Said>,
+}
+
+/// An initial condition that is redundant or contradicts others: left and right side are variables that the initial system assigns.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InitialCheck {
+    pub left: VarId,
+    pub right: VarId,
+    pub said: Said,
+    /// The conditions and equations that together determine what this one speaks of.
+    pub others: Vec<Said>,
+}
+
+/// An equation or a start value in model terms, with its place.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Said {
+    pub text: String,
+    pub origin: Origin,
 }
 
 /// `result = delay(expr, delay_time, delay_max)`, or what leaves a `spatialDistribution`: then `expr` enters, `delay_time` is

@@ -1,14 +1,16 @@
 //! Run-time failures in the model's own names and lines.
 
 use crate::run::Subject;
-use saltus_model::{Fault, FaultKind, Site, Slot};
+use saltus_model::{Fault, FaultKind, ScheduleKind, Site, Slot};
 use saltus_sim::{Oscillation, SimError};
-use saltus_solve::{LinearReason, NewtonFailure, NewtonReason, SolveError};
+use saltus_solve::{Contradiction, LinearReason, NewtonFailure, NewtonReason, SolveError};
 use saltus_syntax::source::LineCol;
 use saltus_syntax::{Diagnostic, Span};
 
 /// Most variables that a message lists.
 const LISTED_MAX: usize = 8;
+/// Most declarations that a message shows.
+const DECLARED_MAX: usize = 4;
 
 impl<'m> Subject<'m> {
     /// The place of a site in the sources.
@@ -117,12 +119,18 @@ fn fault_diagnostic(subject: Subject<'_>, fault: &Fault, doing: &str) -> Diagnos
                 site,
                 format!("assertion failed {doing}: {message}"),
             )
-            .help("the model states that this must hold; check its parameters and inputs"),
+            .help("the model states that this must hold; check its parameters, inputs and start values"),
         FaultKind::Domain { function, argument } => subject
             .at(
                 "non-finite-value",
                 site,
-                format!("`{function}` cannot be evaluated {doing}: its argument is {argument}"),
+                match *function {
+                    "/" => format!("division by zero {doing}"),
+                    _ => format!(
+                        "`{function}` cannot be evaluated {doing}: its argument is {}",
+                        number(*argument)
+                    ),
+                },
             )
             .note(format!("in `{text}`"))
             .help(
@@ -234,7 +242,71 @@ fn solve_diagnostic(subject: Subject<'_>, error: &SolveError, doing: &str) -> Di
             }
             d.help("the circuit of switches has no state in which all conditions hold; check the conditions named here")
         }
+        SolveError::Contradiction(found) => contradiction(subject, found),
     }
+}
+
+/// Start values that were released in vain.
+fn given_up(subject: Subject<'_>, d: Diagnostic, released: &[Slot]) -> Diagnostic {
+    if released.is_empty() {
+        return d;
+    }
+    let names: Vec<String> = (released.iter().take(LISTED_MAX))
+        .map(|slot| format!("`{}`", subject.slot_name(*slot)))
+        .collect();
+    d.note(format!(
+        "start values that are not fixed were given up, in vain: {}",
+        names.join(", ")
+    ))
+}
+
+/// A number as people read it.
+fn number(x: f64) -> String {
+    if x == 0.0 || (1e-4..1e7).contains(&x.abs()) {
+        x.to_string()
+    } else {
+        format!("{x:e}")
+    }
+}
+
+/// Initial conditions that cannot all hold.
+fn contradiction(subject: Subject<'_>, found: &Contradiction) -> Diagnostic {
+    let texts: Vec<String> = (found.violated.iter().take(LISTED_MAX))
+        .map(|v| format!("`{}`", subject.site_text(v.site)))
+        .collect();
+    let what = match &texts[..] {
+        [one] => format!("{one} contradicts the other initial conditions"),
+        several => format!(
+            "these initial conditions contradict each other: {}",
+            several.join(", ")
+        ),
+    };
+    let site = found.violated.first().map(|v| v.site);
+    let mut d = subject.at("overdetermined-initialization", site, what);
+    let mut labelled: Vec<Span> = site.and_then(|s| subject.span_of(s)).into_iter().collect();
+    let others = found.violated.iter().skip(1).map(|v| v.site);
+    for span in
+        (others.chain(found.others.iter().copied())).filter_map(|site| subject.span_of(site))
+    {
+        if labelled.len() <= LISTED_MAX && !labelled.contains(&span) {
+            d = d.secondary(span, "this holds at the start as well");
+            labelled.push(span);
+        }
+    }
+    for v in found.violated.iter().take(LISTED_MAX) {
+        let text = subject.site_text(v.site);
+        d = d.note(match v.sides {
+            Some((left, right)) => {
+                format!("in `{text}` the left side is {left:.6}, the right side {right:.6}")
+            }
+            None => format!("the sides of `{text}` differ by {:.6}", v.residual),
+        });
+    }
+    if !found.unknowns.is_empty() {
+        let values = values_of(subject, found.unknowns.iter().copied());
+        d = d.note(format!("the values that come nearest: {values}"));
+    }
+    given_up(subject, d, &found.released).help("take one of them away, or `fixed = true` from a start value, or change a value so that all of them fit")
 }
 
 /// A message about discrete variables that find no values, with the equations that determine them.
@@ -367,14 +439,30 @@ fn newton(subject: Subject<'_>, failure: &NewtonFailure, doing: &str) -> Diagnos
         }
         NewtonReason::Evaluation(cause) => format!(
             "could not evaluate the equations: {}",
-            solve_diagnostic(subject, cause, doing).message
+            solve_diagnostic(subject, cause, "on the way").message
         ),
     };
-    let d = subject.at(
-        "newton-failed",
+    let initial = failure.schedule == ScheduleKind::Initial;
+    let code = match initial {
+        true => "initialization-failed",
+        false => "newton-failed",
+    };
+    let mut d = subject.at(
+        code,
         worst.map(|(s, _)| s),
         format!("Newton's method {why} {doing}, {}", block_of(failure)),
     );
+    if initial {
+        for (slot, _) in failure.unknowns.iter().take(DECLARED_MAX) {
+            let site = subject.info.slots[slot.index()].site;
+            if let Some(span) = subject.span_of(site) {
+                d = d.secondary(
+                    span,
+                    "an unknown of this block: its start value is the first guess",
+                );
+            }
+        }
+    }
     let names: Vec<&str> = failure
         .unknowns
         .iter()
@@ -393,6 +481,7 @@ fn newton(subject: Subject<'_>, failure: &NewtonFailure, doing: &str) -> Diagnos
         .map(|((s, _), x)| format!("{} = {x:.6}", subject.slot_name(*s)))
         .collect();
     let d = d.note(format!("the iteration began at: {}", guesses.join(", ")));
+    let d = given_up(subject, d, &failure.released);
     largest_residual(subject, d, &failure.residuals).help(format!(
         "try start values near the solution for {}; the equations may also have no real solution here",
         names.join(", ")
@@ -419,18 +508,21 @@ fn listed(
             labelled.push(span);
         }
     }
-    let values: Vec<String> = unknowns
-        .iter()
+    let values = values_of(subject, unknowns.iter().copied());
+    d.note(format!("last values: {values}"))
+}
+
+/// `x = 1.000000, y = 2.000000 and 3 more`
+fn values_of(subject: Subject<'_>, values: impl ExactSizeIterator<Item = (Slot, f64)>) -> String {
+    let more = values.len().saturating_sub(LISTED_MAX);
+    let texts: Vec<String> = values
         .take(LISTED_MAX)
-        .map(|(s, x)| format!("{} = {x:.6}", subject.slot_name(*s)))
+        .map(|(s, x)| format!("{} = {x:.6}", subject.slot_name(s)))
         .collect();
-    let more = unknowns.len().saturating_sub(LISTED_MAX);
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
-    d.note(format!("last values: {}{more}", values.join(", ")))
+    match more {
+        0 => texts.join(", "),
+        more => format!("{} and {more} more", texts.join(", ")),
+    }
 }
 
 fn largest_residual(subject: Subject<'_>, d: Diagnostic, residuals: &[(Site, f64)]) -> Diagnostic {

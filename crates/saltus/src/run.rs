@@ -8,7 +8,9 @@ use crate::variation::{Variation, unresolved_message};
 use crate::workspace::{Compiled, StageTimes};
 use rustc_hash::FxHashSet;
 use saltus_codegen::CompiledModel;
-use saltus_model::{Instance, Model, ModelInfo, Slot, Values, VariableInfo, VariableKind};
+use saltus_model::{
+    Instance, Model, ModelInfo, ScheduleKind, Slot, Values, VariableInfo, VariableKind,
+};
 use saltus_results::{
     Blocks, EventCounts, EventRecord, Functions, MethodSteps, Recorder, ResultTable, RowSink,
     Seconds, Selection, Statistics,
@@ -745,16 +747,35 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
     fn note(&mut self, note: &NoteRecord) {
         let text = match note {
             NoteRecord::Block { time, note } => match &note.what {
-                Noted::MinimumNorm { rank, unknowns } => format!(
-                    "at time {time}: {unknowns} equations of block {} have rank {rank}; the smallest solution was taken",
-                    note.block.0
-                ),
+                Noted::MinimumNorm { rank, unknowns } => {
+                    let which = match note.schedule {
+                        ScheduleKind::Initial => "the solution nearest to the start values",
+                        _ => "the smallest solution",
+                    };
+                    format!(
+                        "at time {time}: {unknowns} equations of block {} have rank {rank}; {which} was taken",
+                        note.block.0
+                    )
+                }
                 Noted::Several(several) => {
                     let d = several_solutions(self.subject(), *time, several);
                     self.messages.push(d);
                     return;
                 }
             },
+            NoteRecord::Released { moved } if moved.is_empty() => return,
+            NoteRecord::Released { moved } => {
+                let changes: Vec<String> = (moved.iter())
+                    .map(|(slot, before, after)| {
+                        let name = self.subject().slot_name(*slot);
+                        format!("`{name}` starts at {after} instead of {before}")
+                    })
+                    .collect();
+                format!(
+                    "with all start values as given the initial system has no solution: {}",
+                    changes.join(", ")
+                )
+            }
             NoteRecord::NoHomotopy => {
                 "the simplified equations of `homotopy` do not lead to the actual ones, which were solved directly".to_owned()
             }

@@ -31,12 +31,7 @@ fn example(page: &str) -> Option<&str> {
 }
 
 /// Codes whose example cannot trigger them yet, each with the reason.
-const NOT_YET: &[(&str, &str)] = &[
-    // FIXME: reported as newton-failed `during initialisation`.
-    ("initialization-failed", "no code of its own"),
-    // FIXME: reported as assertion-failed.
-    ("overdetermined-initialization", "no code of its own"),
-];
+const NOT_YET: &[(&str, &str)] = &[];
 
 #[test]
 fn every_example_triggers_its_code() {

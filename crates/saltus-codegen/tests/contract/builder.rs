@@ -56,6 +56,7 @@ impl Builder {
             flag_steps: Vec::new(),
             initial: Vec::new(),
             initial_notes: Vec::new(),
+            initial_conditions: Default::default(),
             crossings: Vec::new(),
             time_events: Vec::new(),
             delays: Vec::new(),

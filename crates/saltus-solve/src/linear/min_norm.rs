@@ -22,6 +22,70 @@ pub fn min_norm(
     b: &[f64],
     nominal: &[f64],
 ) -> Option<MinNorm> {
+    let rank_rel = RANK_ULPS * rows.max(cols) as f64 * EPS;
+    solve(a, rows, cols, b, nominal, rank_rel)
+}
+
+/// The same with the norm √(xᵀMx), M symmetric and positive definite, and with pivots up to `rank_rel` times the first taken for zero: a matrix of
+/// difference quotients is not known to round-off. With M = LLᵀ the norm is that of y = Lᵀx, and A x = (A L⁻ᵀ) y. `None` also if M is not
+/// positive definite.
+pub fn min_norm_in_metric(
+    a: &[f64],
+    rows: usize,
+    cols: usize,
+    b: &[f64],
+    metric: &[f64],
+    rank_rel: f64,
+) -> Option<MinNorm> {
+    let l = cholesky(metric, cols)?;
+    // Row i of A L⁻ᵀ is L⁻¹ times row i of A.
+    let mut transformed = a.to_vec();
+    for j in 0..cols {
+        for i in 0..rows {
+            let sum: f64 = (0..j)
+                .map(|k| l[k * cols + j] * transformed[k * rows + i])
+                .sum();
+            transformed[j * rows + i] = (a[j * rows + i] - sum) / l[j * cols + j];
+        }
+    }
+    let mut found = solve(&transformed, rows, cols, b, &vec![1.0; cols], rank_rel)?;
+    for j in (0..cols).rev() {
+        let sum: f64 = (j + 1..cols).map(|k| l[j * cols + k] * found.x[k]).sum();
+        found.x[j] = (found.x[j] - sum) / l[j * cols + j];
+    }
+    found.x.iter().all(|v| v.is_finite()).then_some(found)
+}
+
+/// The lower factor L of M = LLᵀ, column-major.
+fn cholesky(metric: &[f64], n: usize) -> Option<Vec<f64>> {
+    let mut l = metric.to_vec();
+    for j in 0..n {
+        for k in 0..j {
+            let factor = l[k * n + j];
+            for i in j..n {
+                l[j * n + i] -= factor * l[k * n + i];
+            }
+        }
+        let pivot = l[j * n + j];
+        if pivot.is_nan() || pivot <= 0.0 {
+            return None;
+        }
+        let root = pivot.sqrt();
+        for i in j..n {
+            l[j * n + i] /= root;
+        }
+    }
+    Some(l)
+}
+
+fn solve(
+    a: &[f64],
+    rows: usize,
+    cols: usize,
+    b: &[f64],
+    nominal: &[f64],
+    rank_rel: f64,
+) -> Option<MinNorm> {
     if !a.iter().chain(b).all(|v| v.is_finite()) {
         return None;
     }
@@ -42,7 +106,7 @@ pub fn min_norm(
             c[i] *= scale;
         }
     }
-    let (rank, order) = pivoted_qr(&mut q, rows, cols, &mut c);
+    let (rank, order) = pivoted_qr(&mut q, rows, cols, &mut c, rank_rel);
     // R = [R11 R12] (rank x cols); B = Rᵀ is cols x rank, B = Z [T; 0], so R y = c means Tᵀ w = c, y = Z [w; 0].
     let mut t = vec![0.0; cols * rank];
     for j in 0..cols {
@@ -107,7 +171,13 @@ impl Reflector {
 }
 
 /// Householder QR with column pivoting in place; `c` becomes Qᵀc. Returns the rank and the column order.
-fn pivoted_qr(q: &mut [f64], rows: usize, cols: usize, c: &mut [f64]) -> (usize, Vec<usize>) {
+fn pivoted_qr(
+    q: &mut [f64],
+    rows: usize,
+    cols: usize,
+    c: &mut [f64],
+    rank_rel: f64,
+) -> (usize, Vec<usize>) {
     let mut order: Vec<usize> = (0..cols).collect();
     let mut first = 0.0f64;
     let limit = rows.min(cols);
@@ -126,7 +196,7 @@ fn pivoted_qr(q: &mut [f64], rows: usize, cols: usize, c: &mut [f64]) -> (usize,
         if k == 0 {
             first = size;
         }
-        if size <= RANK_ULPS * rows.max(cols) as f64 * EPS * first || size == 0.0 {
+        if size <= rank_rel * first || size == 0.0 {
             return (k, order);
         }
         if pivot != k {

@@ -12,7 +12,7 @@ mod scalar;
 mod sparse;
 
 pub use dense::DenseLu;
-pub use min_norm::{MinNorm, min_norm};
+pub use min_norm::{MinNorm, min_norm, min_norm_in_metric};
 pub use pattern::Pattern;
 pub use scalar::{Complex, Scalar};
 pub use sparse::{SparseLu, SparseStatistics};

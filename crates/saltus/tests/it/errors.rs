@@ -22,8 +22,6 @@ const WITHOUT_EXAMPLE: &[&str] = &[
 
 /// FIXME: pages that need an example that gives their code, with what their first example gives today (nothing: no example).
 const FIXME: &[(&str, &str)] = &[
-    ("initialization-failed", "newton-failed"),
-    ("overdetermined-initialization", "assertion-failed"),
     ("not-supported", ""),
     ("too-deep", ""),
     ("unsupported-expression", ""),
