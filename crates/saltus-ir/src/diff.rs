@@ -2,8 +2,10 @@
 //!
 //! Comes in: a scalar expression (or an array of them) and the derivative of each variable. Goes out: the derivative
 //! as a folded expression. Conditions are kept: the derivative holds between events. A call is differentiated by the
-//! `derivative` annotations of its function (specification 12.7.1), otherwise by inlining it.
+//! `derivative` annotations of its function (specification 12.7.1), otherwise by inlining it; with respect to time, where that is not possible either, by a
+//! difference quotient ([`crate::difference`]).
 
+use crate::difference::difference_rule;
 use crate::expr::{BinaryOp, Builtin, Expr, Ir, UnaryOp};
 use crate::func::DerivativeRule;
 use crate::scalar::{InlineMode, ScalarError, inline_call};
@@ -551,13 +553,17 @@ impl Differ<'_> {
         if self.depth >= INLINE_DEPTH_MAX {
             return Err(DiffError::TooDeep);
         }
-        let outputs =
-            inline_call(self.ir, function, args, InlineMode::Everything).map_err(|reason| {
-                DiffError::Function {
-                    function,
-                    reason: Some(reason),
-                }
-            })?;
+        let outputs = match inline_call(self.ir, function, args, InlineMode::Everything) {
+            Ok(outputs) => outputs,
+            Err(reason) => {
+                return self
+                    .by_differences(function, args, &d_args, output, ty)
+                    .ok_or(DiffError::Function {
+                        function,
+                        reason: Some(reason),
+                    });
+            }
+        };
         let Some(shaped) = outputs.get(output) else {
             return Err(DiffError::Function {
                 function,
@@ -637,7 +643,7 @@ impl Differ<'_> {
         ))
     }
 
-    /// A rule of order 1 whose conditions hold: original inputs, then the derivatives of the Real ones.
+    /// A rule of order 1 whose conditions hold.
     fn by_rule(
         &mut self,
         function: FuncId,
@@ -647,22 +653,49 @@ impl Differ<'_> {
         ty: TypeId,
     ) -> Option<ExprId> {
         let rules = self.ir.functions[function].derivatives.clone();
-        for rule in rules.iter().filter(|rule| rule.order == 1) {
-            let zeros = rule
-                .zero_derivative
-                .iter()
-                .all(|&k| d_args.get(k as usize).is_some_and(|&d| self.is_zero(d)));
-            if !zeros {
-                continue;
-            }
-            let mut all = args.to_vec();
-            all.extend(self.passed(function, rule).into_iter().map(|k| d_args[k]));
-            let position = self.output_of_derivative(function, output);
-            if let Some(node) = self.call_node(rule.function, all, position, ty) {
-                return Some(node);
-            }
+        let position = self.output_of_derivative(function, output);
+        rules
+            .iter()
+            .filter(|rule| rule.order == 1)
+            .find_map(|rule| self.apply(rule, function, args, d_args, position, ty))
+    }
+
+    /// A call by a rule of order 1 if its conditions hold: original inputs, then the derivatives of the Real ones.
+    fn apply(
+        &mut self,
+        rule: &DerivativeRule,
+        function: FuncId,
+        args: &[ExprId],
+        d_args: &[ExprId],
+        position: usize,
+        ty: TypeId,
+    ) -> Option<ExprId> {
+        let zeros = rule
+            .zero_derivative
+            .iter()
+            .all(|&k| d_args.get(k as usize).is_some_and(|&d| self.is_zero(d)));
+        if !zeros {
+            return None;
         }
-        None
+        let mut all = args.to_vec();
+        all.extend(self.passed(function, rule).into_iter().map(|k| d_args[k]));
+        self.call_node(rule.function, all, position, ty)
+    }
+
+    /// The derivative with respect to time as a difference quotient. Those with respect to unknowns are left to whoever solves for them.
+    fn by_differences(
+        &mut self,
+        function: FuncId,
+        args: &[ExprId],
+        d_args: &[ExprId],
+        output: usize,
+        ty: TypeId,
+    ) -> Option<ExprId> {
+        if !self.with_time {
+            return None;
+        }
+        let rule = difference_rule(self.ir, function, output)?;
+        self.apply(&rule, function, args, d_args, 0, ty)
     }
 
     /// `function` is itself the derivative of order n of another function that has one of order n + 1.

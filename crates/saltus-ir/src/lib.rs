@@ -5,6 +5,7 @@
 //! ([`eval`]), one simplifier ([`simplify`]) and one differentiator ([`diff`]) in Saltus, and they are here.
 
 pub mod diff;
+mod difference;
 pub mod eval;
 pub mod expr;
 pub mod external;

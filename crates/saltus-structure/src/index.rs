@@ -214,8 +214,9 @@ pub(crate) fn extend_chains(work: &mut Work, chains: &mut Chains, orders: &[u32]
 
 /// Adds the first `times` derivatives of equation `k`.
 pub(crate) fn differentiate(work: &mut Work, k: usize, times: u32) {
-    let mut eq: Eq = work.equations[k].clone();
-    for _ in 0..times {
+    let original: Eq = work.equations[k].clone();
+    let mut eq = original.clone();
+    for time in 0..times {
         let initial = eq
             .initial
             .map(|sides| sides_derivative(work, sides))
@@ -248,6 +249,9 @@ pub(crate) fn differentiate(work: &mut Work, k: usize, times: u32) {
                     kind: Kind::Continuous,
                     origin: eq.origin,
                 };
+                if time == 0 {
+                    warn_of_differences(work, &original, (lhs, rhs));
+                }
                 work.equations.push(eq.clone());
             }
             (Err(why), _) | (_, Err(why)) => {
@@ -264,6 +268,28 @@ pub(crate) fn differentiate(work: &mut Work, k: usize, times: u32) {
                 return;
             }
         }
+    }
+}
+
+/// Tells where the derivative of an equation contains difference quotients.
+fn warn_of_differences(work: &mut Work, of: &Eq, derivative: (ExprId, ExprId)) {
+    let ir = &work.flat.ir;
+    let quotient =
+        (ir.reachable(&[derivative.0, derivative.1]).into_iter()).any(|id| match ir.expr(id) {
+            Expr::Call { function, .. } => ir.functions[*function].is_difference(),
+            _ => false,
+        });
+    if quotient {
+        let text = equation_text(work, of.lhs, of.rhs);
+        work.warn(
+            Diagnostic::warning(
+                "difference-quotient",
+                of.origin.span,
+                format!("the derivative of `{text}`, which index reduction needs, is a difference quotient"),
+            )
+            .note("a function in it has neither a `derivative` annotation nor a body that can be differentiated")
+            .help("give the function a `derivative` annotation: results are then exact and the run is faster"),
+        );
     }
 }
 

@@ -1,5 +1,5 @@
 function f
-  input Real x;
+  input Real x[2];
   output Real y;
 external "C" y = unknown_to_us(x);
 end f;
@@ -10,6 +10,6 @@ model FunctionWithoutDerivative
   Real v;
 equation
   der(x) = v;
-  y = f(x);
+  y = f({x, 1});
   y = time;
 end FunctionWithoutDerivative;
