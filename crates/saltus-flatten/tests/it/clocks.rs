@@ -118,12 +118,13 @@ fn a_sampled_hold_is_delayed_by_one_tick() {
 fn a_sub_clock_of_an_event_clock_counts_its_ticks() {
     check(
         "model M Real u, v; equation u = sample(time, Clock(time > 1)); v = subSample(shiftSample(u, 1), 3); end M;",
-        "[when (time > 1)] u = time
-         [when (time > 1)] $ticks3 = (pre($ticks3) + 1)
-         [when (time > 1)] $isTick4 = And(($ticks3 >= 1), (mod(($ticks3 - 1), 1) == 0))
-         [when And((time > 1), $isTick4)] $clocked2 = u
-         [when (time > 1)] $ticks5 = (pre($ticks5) + 1)
-         [when (time > 1)] $isTick6 = And(($ticks5 >= 1), (mod(($ticks5 - 1), 3) == 0))
-         [when And((time > 1), $isTick6)] v = $clocked2",
+        "$condition3 = (time > 1)
+         [when pre($condition3)] u = time
+         [when pre($condition3)] $ticks4 = (pre($ticks4) + 1)
+         [when pre($condition3)] $isTick5 = And(($ticks4 >= 1), (mod(($ticks4 - 1), 1) == 0))
+         [when And(pre($condition3), $isTick5)] $clocked2 = u
+         [when pre($condition3)] $ticks6 = (pre($ticks6) + 1)
+         [when pre($condition3)] $isTick7 = And(($ticks6 >= 1), (mod(($ticks6 - 1), 3) == 0))
+         [when And(pre($condition3), $isTick7)] v = $clocked2",
     );
 }
