@@ -439,6 +439,7 @@ impl<'m, M: Model> Experiment<'m, M> {
         let mut statistics = self.statistics(&summary.statistics);
         statistics.unresolved = variation.unresolved(self.model.info());
         messages.extend(creeping_message(&creeping, &statistics));
+        messages.extend(uncontrolled_message(self.model.info()));
         let run = Run {
             table: recorder.map_or_else(ResultTable::default, Recorder::finish),
             event_log: events.unwrap_or_default(),
@@ -635,6 +636,21 @@ impl Collector<'_, '_> {
             .find(shares)
             .map(|v| v.name.as_str())
     }
+}
+
+/// Formulas of a fixed step tell nothing of their error: bounces that they do not resolve end below the floor.
+fn uncontrolled_message(info: &ModelInfo) -> Option<Diagnostic> {
+    let inline = info.inline.as_ref()?;
+    let mut d = Diagnostic::placeless(
+        "inline-step",
+        format!(
+            "{} inlined variables were integrated with a fixed step, whose error nothing controls",
+            inline.states.len()
+        ),
+    )
+    .help("halve `--inline-step` to see the error; do not inline states that many events reset");
+    d.severity = saltus_syntax::Severity::Warning;
+    Some(d)
 }
 
 impl saltus_sim::Recorder for Collector<'_, '_> {
