@@ -1148,30 +1148,7 @@ impl<'a> Evaluator<'a> {
             | (Builtin::Homotopy, [arg, _]) => {
                 return self.eval(*arg);
             }
-            (
-                Builtin::Initial
-                | Builtin::Terminal
-                | Builtin::Sample
-                | Builtin::Delay
-                | Builtin::SpatialDistribution
-                | Builtin::InStream
-                | Builtin::ActualStream
-                | Builtin::Cardinality
-                | Builtin::IsRoot
-                | Builtin::Rooted
-                | Builtin::Previous
-                | Builtin::Hold
-                | Builtin::ClockSample
-                | Builtin::SubSample
-                | Builtin::SuperSample
-                | Builtin::ShiftSample
-                | Builtin::BackSample
-                | Builtin::NoClock
-                | Builtin::Interval
-                | Builtin::FirstTick
-                | Builtin::Clock,
-                _,
-            ) => {
+            (op, _) if op.needs_simulation() => {
                 return self
                     .env
                     .special(op, e)
