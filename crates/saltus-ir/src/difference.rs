@@ -37,18 +37,15 @@ impl Function {
     }
 }
 
-/// The rule by which a scalar output of a function is differentiated by differences; `None` if it has no Real arguments, an effect, or is a quotient
-/// itself. Arrays and records must be constant.
+/// The rule by which an output of a function, a Real number or an array of them, is differentiated by differences; `None` if it has no Real arguments, an
+/// effect, or is a quotient itself. Records must be constant.
 pub(crate) fn difference_rule(
     ir: &mut Ir,
     function: FuncId,
     output: usize,
 ) -> Option<DerivativeRule> {
     let f = &ir.functions[function];
-    let real = |ir: &Ir, local: LocalId| {
-        let ty = ir.type_of_id(ir.locals[local].ty);
-        ty.is_scalar() && ty.base == Base::Real
-    };
+    let real = |ir: &Ir, local: LocalId| ir.type_of_id(ir.locals[local].ty).base == Base::Real;
     let result = *f.outputs.get(output)?;
     let callable = matches!(
         f.body,
@@ -66,7 +63,7 @@ pub(crate) fn difference_rule(
     let constant: Vec<u32> = (0..f.inputs.len())
         .filter(|&k| {
             let base = ir.type_of_id(ir.locals[f.inputs[k]].ty).base;
-            matches!(base, Base::Real | Base::Record(_)) && !varied.contains(&k)
+            matches!(base, Base::Record(_))
         })
         .map(|k| k as u32)
         .collect();
@@ -102,7 +99,7 @@ pub(crate) fn difference_rule(
 struct Original {
     function: FuncId,
     output: usize,
-    /// Inputs that are Real numbers.
+    /// Inputs that are Real numbers or arrays of them.
     varied: Vec<usize>,
 }
 
@@ -113,28 +110,41 @@ impl Original {
         inputs
             .into_iter()
             .map(|input| {
-                let old = ir.locals[input].clone();
-                let mut ty = ir.type_of_id(old.ty).clone();
-                ty.dims.fill(crate::Dim::Unknown);
-                let dims = vec![None; ty.dims.len()];
-                let ty = ir.intern_type(ty);
-                ir.locals.push(Local {
-                    ty,
-                    dims,
-                    default: None,
-                    ..old
-                })
+                let name = ir.locals[input].name.clone();
+                self.like(ir, input, name)
             })
             .collect()
     }
 
-    /// A new Real number for each that varies.
+    /// A new local of the type of another; sizes are those of the arguments.
+    fn like(&self, ir: &mut Ir, other: LocalId, name: Name) -> LocalId {
+        let old = ir.locals[other].clone();
+        let mut ty = ir.type_of_id(old.ty).clone();
+        ty.dims.fill(crate::Dim::Unknown);
+        let dims = vec![None; ty.dims.len()];
+        let ty = ir.intern_type(ty);
+        ir.locals.push(Local {
+            name,
+            ty,
+            dims,
+            default: None,
+            ..old
+        })
+    }
+
+    /// A new result.
+    fn result(&self, ir: &mut Ir) -> LocalId {
+        let output = ir.functions[self.function].outputs[self.output];
+        self.like(ir, output, Name::new("result"))
+    }
+
+    /// A new local for the rate of each that varies.
     fn rates(&self, ir: &mut Ir, prefix: &str) -> Vec<LocalId> {
         let inputs = ir.functions[self.function].inputs.clone();
         (self.varied.iter())
             .map(|&k| {
-                let name = format!("{prefix}_{}", ir.locals[inputs[k]].name);
-                self.number(ir, &name)
+                let name = Name::new(&format!("{prefix}_{}", ir.locals[inputs[k]].name));
+                self.like(ir, inputs[k], name)
             })
             .collect()
     }
@@ -235,25 +245,25 @@ impl Original {
         };
         let inputs = self.inputs(ir);
         let rates = self.rates(ir, "der");
-        let (rate, step, result) = (
-            self.number(ir, "rate"),
-            self.number(ir, "step"),
-            self.number(ir, "result"),
-        );
+        let (rate, step) = (self.number(ir, "rate"), self.number(ir, "step"));
+        let result = self.result(ir);
         let zero = ir.real(0.0);
         let one = ir.real(1.0);
         let mut fastest = zero;
         for (&k, &w) in self.varied.iter().zip(&rates) {
             let (a, w) = (local(ir, inputs[k]), local(ir, w));
-            let (a, w) = (
-                ir.call_builtin(Builtin::Abs, &[a]),
-                ir.call_builtin(Builtin::Abs, &[w]),
-            );
-            let size = ir.call_builtin(Builtin::Max, &[a, one]);
+            let ty = ir.type_id(a);
+            let (a, w) = (absolute(ir, a), absolute(ir, w));
+            let size = ir.builtin_typed(Builtin::Max, &[a, one], ty);
             let own = ir.div(w, size);
-            fastest = ir.call_builtin(Builtin::Max, &[fastest, own]);
+            fastest = larger(ir, fastest, own);
         }
         let h = local(ir, step);
+        let here = self.beside(ir, &inputs, &rates, h, 0.0);
+        let nothing = match ir.ty(here).is_scalar() {
+            true => zero,
+            false => ir.mul(zero, here),
+        };
         let mut sum = zero;
         for (k, weight) in weights.into_iter().enumerate() {
             if weight != 0.0 {
@@ -278,7 +288,7 @@ impl Original {
         ];
         let body = vec![
             self.assign(ir, rate, fastest),
-            self.assign(ir, result, zero),
+            self.assign(ir, result, nothing),
             self.statement(
                 ir,
                 StatementKind::If {
@@ -297,15 +307,15 @@ impl Original {
         let w = self.rates(ir, "w");
         let u = self.rates(ir, "der");
         let b = self.rates(ir, "der_w");
-        let (distance, result) = (self.number(ir, "distance"), self.number(ir, "result"));
+        let (distance, result) = (self.number(ir, "distance"), self.result(ir));
         let mut largest = ir.real(0.0);
         for (&w, &u) in w.iter().zip(&u) {
             let (w, u) = (local(ir, w), local(ir, u));
             let difference = ir.sub(w, u);
-            let size = ir.call_builtin(Builtin::Abs, &[difference]);
-            largest = ir.call_builtin(Builtin::Max, &[largest, size]);
+            let size = absolute(ir, difference);
+            largest = larger(ir, largest, size);
         }
-        let real = ir.intern_type(Type::scalar(Base::Real));
+        let real = ir.locals[result].ty;
         let call = |ir: &mut Ir, function: FuncId, rates: Vec<ExprId>| {
             let args = inputs.iter().map(|&l| local(ir, l)).collect::<Vec<_>>();
             let args = args.into_iter().chain(rates).collect();
@@ -350,4 +360,19 @@ impl Original {
 fn local(ir: &mut Ir, id: LocalId) -> ExprId {
     let ty = ir.locals[id].ty;
     ir.add(Expr::Local(id), ty)
+}
+
+/// |e|, of each element.
+fn absolute(ir: &mut Ir, e: ExprId) -> ExprId {
+    let ty = ir.type_id(e);
+    ir.builtin_typed(Builtin::Abs, &[e], ty)
+}
+
+/// The larger of a number and the largest element of another value.
+fn larger(ir: &mut Ir, number: ExprId, other: ExprId) -> ExprId {
+    let own = match ir.ty(other).is_scalar() {
+        true => other,
+        false => ir.call_builtin(Builtin::Max, &[other]),
+    };
+    ir.call_builtin(Builtin::Max, &[number, own])
 }

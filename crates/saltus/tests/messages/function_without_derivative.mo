@@ -1,7 +1,12 @@
+record Point
+  Real x;
+  Real y;
+end Point;
+
 function f
-  input Real x[2];
+  input Point p;
   output Real y;
-external "C" y = unknown_to_us(x);
+external "C" y = unknown_to_us(p);
 end f;
 
 model FunctionWithoutDerivative
@@ -10,6 +15,6 @@ model FunctionWithoutDerivative
   Real v;
 equation
   der(x) = v;
-  y = f({x, 1});
+  y = f(Point(x, 1));
   y = time;
 end FunctionWithoutDerivative;
