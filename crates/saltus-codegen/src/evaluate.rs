@@ -62,6 +62,32 @@ pub(crate) fn expression(
     eval::eval(&cx.flat.ir, expr, &mut env, &mut work.objects).map_err(|e| fault(cx, e))
 }
 
+/// The variables in `condition` with their values, each as `name = value`.
+pub(crate) fn values_read(
+    cx: &Context,
+    work: &Work,
+    condition: ExprId,
+    values: &Values,
+) -> Vec<String> {
+    let env = SlotEnv {
+        cx,
+        values,
+        texts: &work.texts,
+    };
+    (cx.flat.ir.variables_of(condition).into_iter())
+        .filter_map(|var| {
+            let text = env.read(var, &values.v)?.scalar_text(&cx.flat.ir)?;
+            let variable = &cx.flat.variables[var];
+            let (name, meant) = (variable.name.as_str(), variable.description.as_str());
+            Some(match name.starts_with('$') && !meant.is_empty() {
+                true => format!("({meant}) = {text}"),
+                false => format!("{name} = {text}"),
+            })
+        })
+        .take(eval::VALUES_SHOWN_MAX)
+        .collect()
+}
+
 /// All outputs of a function; `None` where one was never assigned.
 pub(crate) fn call(
     cx: &Context,
@@ -82,7 +108,11 @@ fn fault(cx: &Context, error: EvalError) -> FaultKind {
     };
     match *error.kind {
         EvalErrorKind::Domain(domain) if error.function.is_none() => domain_fault(domain),
-        EvalErrorKind::AssertFailed(text) => FaultKind::Assertion(text),
+        EvalErrorKind::AssertFailed { message, values } => FaultKind::Assertion {
+            message,
+            values,
+            function: (error.function).map(|f| cx.flat.ir.functions[f].name.to_string()),
+        },
         EvalErrorKind::External { name, why } => match why {
             ExternalError::Failed(message) => FaultKind::External(format!("`{name}`: {message}")),
             ExternalError::Missing(message) => FaultKind::Missing(message),

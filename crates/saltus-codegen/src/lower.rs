@@ -246,6 +246,7 @@ impl<'a> Lower<'a> {
     ) -> Result<(), LowerError> {
         let c = self.lower(condition)?;
         self.tape.asserts.push(AssertSite {
+            condition,
             message,
             warning,
             number,

@@ -247,6 +247,7 @@ impl Sign {
 
 #[derive(Clone, Debug)]
 pub(crate) struct AssertSite {
+    pub(crate) condition: saltus_ir::ExprId,
     pub(crate) message: saltus_ir::ExprId,
     pub(crate) warning: bool,
     /// Number of this assertion in the model, for warning once per violation.
@@ -445,7 +446,13 @@ impl Tape {
                         }
                     } else if !holds {
                         let text = crate::calls::message(cx, work, site.message, values);
-                        return Err(self.fault(pc, FaultKind::Assertion(text)));
+                        let read = crate::evaluate::values_read(cx, work, site.condition, values);
+                        let kind = FaultKind::Assertion {
+                            message: text,
+                            values: read,
+                            function: None,
+                        };
+                        return Err(self.fault(pc, kind));
                     }
                 }
                 Op::Reinit { src, slot } => {

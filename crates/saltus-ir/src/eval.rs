@@ -34,6 +34,8 @@ use std::sync::Arc;
 const CALL_DEPTH_MAX: usize = 200;
 /// Nested expressions and statements; chains of binary operators count once.
 const DEPTH_MAX: usize = 2_000;
+/// Most values that a failed assertion shows.
+pub const VALUES_SHOWN_MAX: usize = 8;
 /// Loop passes of one evaluation.
 const ITERATIONS_MAX: u64 = 10_000_000;
 /// Elements of one array.
@@ -159,7 +161,11 @@ pub enum EvalErrorKind {
         right: Vec<usize>,
     },
     Domain(DomainError),
-    AssertFailed(String),
+    AssertFailed {
+        message: String,
+        /// The scalar locals that the condition reads, each as `name = value`; the first few.
+        values: Vec<String>,
+    },
     Terminated(String),
     External {
         name: String,
@@ -226,7 +232,13 @@ impl fmt::Display for EvalError {
                 write!(f, "sizes {left:?} and {right:?} do not fit in {what}")
             }
             EvalErrorKind::Domain(error) => write!(f, "{error}"),
-            EvalErrorKind::AssertFailed(message) => write!(f, "assertion failed: {message}"),
+            EvalErrorKind::AssertFailed { message, values } => {
+                write!(f, "assertion failed: {message}")?;
+                match values.as_slice() {
+                    [] => Ok(()),
+                    values => write!(f, " ({})", values.join(", ")),
+                }
+            }
             EvalErrorKind::Terminated(message) => write!(f, "terminated: {message}"),
             EvalErrorKind::External { name, why } => {
                 let (ExternalError::Missing(message) | ExternalError::Failed(message)) = why;
@@ -932,7 +944,10 @@ impl<'a> Evaluator<'a> {
                 if !self.condition(*condition)? {
                     let message = self.message(*message)?;
                     match level {
-                        AssertLevel::Error => return fail(EvalErrorKind::AssertFailed(message)),
+                        AssertLevel::Error => {
+                            let values = self.locals_read(*condition);
+                            return fail(EvalErrorKind::AssertFailed { message, values });
+                        }
                         AssertLevel::Warning => self.ext.warn(&message),
                     }
                 }
@@ -952,6 +967,25 @@ impl<'a> Evaluator<'a> {
 
     fn message(&mut self, e: ExprId) -> Result<String> {
         Ok(self.eval(e)?.as_str().unwrap_or_default().to_owned())
+    }
+
+    /// The scalar locals in `e` with their values.
+    fn locals_read(&self, e: ExprId) -> Vec<String> {
+        let mut locals: Vec<LocalId> = (self.ir.reachable(&[e]).into_iter())
+            .filter_map(|id| match self.ir.expr(id) {
+                Expr::Local(local) => Some(*local),
+                _ => None,
+            })
+            .collect();
+        locals.sort_unstable();
+        locals.dedup();
+        (locals.into_iter())
+            .filter_map(|local| {
+                let text = self.local(local)?.scalar_text(self.ir)?;
+                Some(format!("{} = {text}", self.ir.locals[local].name))
+            })
+            .take(VALUES_SHOWN_MAX)
+            .collect()
     }
 
     fn for_loop(&mut self, iter: LocalId, range: ExprId, body: &'a [Statement]) -> Result<Flow> {

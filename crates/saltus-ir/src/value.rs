@@ -24,6 +24,9 @@ pub struct ArrayValue {
     pub elems: Vec<Value>,
 }
 
+/// Sizes of numbers that are written without exponent.
+const PLAIN: std::ops::Range<f64> = 1e-4..1e7;
+
 impl Value {
     pub fn array(dims: Vec<usize>, elems: Vec<Value>) -> Value {
         debug_assert_eq!(
@@ -59,6 +62,23 @@ impl Value {
         match self {
             Value::Boolean(b) => Some(*b),
             _ => None,
+        }
+    }
+
+    /// A scalar as a message shows it; `None` for arrays, records, objects and functions.
+    pub fn scalar_text(&self, ir: &crate::Ir) -> Option<String> {
+        match self {
+            Value::Real(x) if *x == 0.0 || PLAIN.contains(&x.abs()) => Some(x.to_string()),
+            Value::Real(x) => Some(format!("{x:e}")),
+            Value::Integer(i) => Some(i.to_string()),
+            Value::Boolean(b) => Some(b.to_string()),
+            Value::String(text) => Some(format!("\"{text}\"")),
+            Value::Enum(id, k) => {
+                let declared = ir.enums.get(*id)?;
+                let literal = declared.literals.get((*k as usize).checked_sub(1)?)?;
+                Some(format!("{}.{}", declared.name, literal))
+            }
+            Value::Array(_) | Value::Record(_) | Value::Object(_) | Value::Function(..) => None,
         }
     }
 

@@ -889,7 +889,10 @@ fn functions_with_asserts_are_kept_and_check_at_run_time() {
         eval::eval(&ir, leaf, &mut Values(&[-1.0]), &mut NoExternals).expect_err("assertion");
     assert_eq!(
         *error.kind,
-        EvalErrorKind::AssertFailed("u must be positive".into())
+        EvalErrorKind::AssertFailed {
+            message: "u must be positive".into(),
+            values: vec!["u = -1".into()],
+        }
     );
     assert_eq!(error.span, Some(span()));
     assert_eq!(error.function, Some(f));

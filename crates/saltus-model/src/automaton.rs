@@ -872,7 +872,7 @@ impl AutomatonSystem {
         Fault {
             recoverable: false,
             site: self.shared.sites[a],
-            kind: FaultKind::Assertion(format!(
+            kind: FaultKind::assertion(format!(
                 "two transitions leave `{}` at once, to `{}` and `{}`: give them priorities, or guards that exclude each other",
                 self.shared.locations[system.transitions[a].from].name,
                 name(a),

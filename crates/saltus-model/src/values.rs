@@ -87,7 +87,13 @@ pub struct Fault {
 #[derive(Clone, Debug, PartialEq)]
 pub enum FaultKind {
     /// `assert(condition, message)` failed.
-    Assertion(String),
+    Assertion {
+        message: String,
+        /// What the condition reads, each as `name = value`; the first few.
+        values: Vec<String>,
+        /// The function that states the condition, if one does.
+        function: Option<String>,
+    },
     /// A function was evaluated outside its domain: `sqrt(-1)`, `1/0`.
     Domain {
         function: &'static str,
@@ -107,6 +113,17 @@ pub enum FaultKind {
         message: String,
         notes: Vec<String>,
     },
+}
+
+impl FaultKind {
+    /// A failed assertion of which only the message is known.
+    pub fn assertion(message: impl Into<String>) -> FaultKind {
+        FaultKind::Assertion {
+            message: message.into(),
+            values: Vec::new(),
+            function: None,
+        }
+    }
 }
 
 /// Result of model code.

@@ -502,7 +502,7 @@ pub fn assertion(text: &str) -> Fault {
     Fault {
         recoverable: true,
         site: Site(0),
-        kind: FaultKind::Assertion(text.to_owned()),
+        kind: FaultKind::assertion(text),
     }
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn failure_diagnostic(subject: Subject<'_>, error: &SimError) -> Diag
             };
             let mut d = solve_diagnostic(subject, error, &doing);
             if *phase == saltus_sim::Phase::Initial {
-                d = d.note("the initial values could not be computed");
+                d = d.note(format!("the initial values could not be computed at time {time}"));
             }
             d
         }
@@ -113,13 +113,24 @@ fn fault_diagnostic(subject: Subject<'_>, fault: &Fault, doing: &str) -> Diagnos
     let text = subject.site_text(fault.site).to_owned();
     let site = Some(fault.site);
     match &fault.kind {
-        FaultKind::Assertion(message) => subject
-            .at(
+        FaultKind::Assertion {
+            message,
+            values,
+            function,
+        } => {
+            let mut d = subject.at(
                 "assertion-failed",
                 site,
                 format!("assertion failed {doing}: {message}"),
-            )
-            .help("the model states that this must hold; check its parameters, inputs and start values"),
+            );
+            let values = values.join(", ");
+            match function {
+                Some(function) => d = d.note(format!("in function `{function}`: {values}")),
+                None if values.is_empty() => {}
+                None => d = d.note(format!("values here: {values}")),
+            }
+            d.help("the model states that this must hold; check its parameters, inputs and start values")
+        }
         FaultKind::Domain { function, argument } => subject
             .at(
                 "non-finite-value",

@@ -132,7 +132,14 @@ fn assertions_are_recoverable_and_warnings_come_once() {
     run.set("x", 11.0);
     let fault = run.run(ScheduleKind::Outputs).unwrap_err();
     assert!(fault.recoverable);
-    assert_eq!(fault.kind, FaultKind::Assertion("tank: x is high".into()));
+    assert_eq!(
+        fault.kind,
+        FaultKind::Assertion {
+            message: "tank: x is high".into(),
+            values: vec!["x = 11".into()],
+            function: None,
+        }
+    );
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn an_assertion_on_the_solution_is_an_error_with_its_text() {
     };
     assert!((time - 0.5).abs() < 1e-12, "{time}");
     assert!(
-        matches!(*cause, SolveError::Fault(fault) if fault.kind == FaultKind::Assertion("x <= 0.5".to_owned()))
+        matches!(*cause, SolveError::Fault(fault) if fault.kind == FaultKind::assertion("x <= 0.5"))
     );
 }
 
