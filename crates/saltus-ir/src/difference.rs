@@ -110,7 +110,7 @@ impl Original {
         inputs
             .into_iter()
             .map(|input| {
-                let name = ir.locals[input].name.clone();
+                let name = ir.locals[input].name;
                 self.like(ir, input, name)
             })
             .collect()
