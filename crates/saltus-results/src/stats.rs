@@ -28,7 +28,7 @@ pub struct Statistics {
     pub events: EventCounts,
     pub sliding_segments: u64,
     pub zeno_points: u64,
-    /// Variables that vary, but by less than ten times the accuracy asked for.
+    /// Variables that vary, but by less than 500 times the accuracy asked for.
     #[serde(default)]
     pub unresolved: Vec<Unresolved>,
     /// NaN (`null`) where the system does not tell.

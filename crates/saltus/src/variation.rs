@@ -1,7 +1,7 @@
 //! Variables whose whole variation over a run is near the accuracy that was asked for.
 //!
-//! Comes in: the rows of a run. Goes out: the variables whose range is not zero, but less than ten accuracies: the shape of
-//! such a curve may be an artefact of step sizes. The accuracy of a state is its weight in the integrator, rtol·|x| + atol·nominal with the
+//! Comes in: the rows of a run. Goes out: the variables whose range is not zero, but less than 500 accuracies: such
+//! a curve is not known to the 0.2 % of its range by which curves are compared, and with less than ten its shape may be an artefact of step sizes. The accuracy of a state is its weight in the integrator, rtol·|x| + atol·nominal with the
 //! largest |x| of the run; that of what is computed from states its relative part alone, because a small quantity that is computed
 //! from large ones has their digits.
 
@@ -11,8 +11,9 @@ use saltus_solve::Tolerances;
 use saltus_solve::scale::{CONSTANT_REL, nominal_magnitude};
 use saltus_syntax::{Diagnostic, Severity};
 
-/// A range of fewer accuracies than this does not show a shape.
-const ACCURACIES_MIN: f64 = 10.0;
+/// A range of fewer accuracies than this is not known to the share of its range by which curves are compared
+/// ([`saltus_results::TubeOptions`]: 0.002).
+const ACCURACIES_MIN: f64 = 500.0;
 /// Variables that the message names.
 const SHOWN_MAX: usize = 3;
 
@@ -80,25 +81,27 @@ impl Variation {
 
 /// The message about them.
 pub(crate) fn unresolved_message(unresolved: &[Unresolved]) -> Option<Diagnostic> {
-    let first = unresolved.first()?;
-    let (variables, curves) = match unresolved.len() {
-        1 => ("1 variable varies".to_owned(), "the shape of this curve is"),
-        n => (
-            format!("{n} variables vary"),
-            "the shapes of these curves are",
-        ),
+    let share = |u: &Unresolved| u.accuracy / u.range;
+    let worst = (unresolved.iter()).max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    let variables = match unresolved.len() {
+        1 => "1 variable varies".to_owned(),
+        n => format!("{n} variables vary"),
+    };
+    let known = match share(worst) {
+        share if share < 1.0 => format!("{:.2} % of its range", 100.0 * share),
+        _ => "more than its range".to_owned(),
     };
     let mut d = Diagnostic::placeless(
         "unresolved-variation",
         format!(
-            "{variables} by less than ten times the accuracy asked for (`{}`: range {:.1e} around {}, accuracy {:.1e}): \
-             {curves} not resolved",
-            first.variable, first.range, first.around as f32, first.accuracy
+            "{variables} by less than {ACCURACIES_MIN} times the accuracy asked for: `{}` has a range of {:.1e} around {} and is known to {:.1e}, {known}",
+            worst.variable, worst.range, worst.around as f32, worst.accuracy
         ),
     );
     d.severity = Severity::Warning;
     if unresolved.len() > 1 {
-        let names: Vec<String> = (unresolved.iter().skip(1).take(SHOWN_MAX))
+        let others = unresolved.iter().filter(|u| u.variable != worst.variable);
+        let names: Vec<String> = (others.take(SHOWN_MAX))
             .map(|u| format!("`{}`", u.variable))
             .collect();
         let more = match unresolved.len().saturating_sub(1 + SHOWN_MAX) {

@@ -19,3 +19,4 @@ mod spec;
 mod state_sets;
 mod stiff_events;
 mod switches;
+mod variation;
