@@ -6,13 +6,14 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::svg::with_dark_colours;
 use crate::ticks::Axis;
-use crate::{Curve, PlotError, PlotOptions};
+use crate::{Curve, LineStyle, PlotError, PlotOptions, Scale};
 
 pub const WIDTH_DEFAULT: u32 = 900;
 pub const HEIGHT_DEFAULT: u32 = 480;
 
-/// Colours that stay apart for colour-blind readers (after Okabe and Ito).
+/// Colours that stay apart for colour-blind readers (after Okabe and Ito). What they are on dark screens: [`crate::svg`].
 const PALETTE: [RGBColor; 8] = [
     RGBColor(0, 95, 175),
     RGBColor(213, 94, 0),
@@ -69,13 +70,11 @@ struct Frame {
 
 impl Frame {
     fn px(&self, t: f64) -> i32 {
-        let share = (t - self.x.low) / (self.x.high - self.x.low);
-        self.left + (share * f64::from(self.right - self.left)).round() as i32
+        self.left + (self.x.share(t) * f64::from(self.right - self.left)).round() as i32
     }
 
     fn py(&self, y: f64) -> i32 {
-        let share = (y - self.y.low) / (self.y.high - self.y.low);
-        self.bottom - (share * f64::from(self.bottom - self.top)).round() as i32
+        self.bottom - (self.y.share(y) * f64::from(self.bottom - self.top)).round() as i32
     }
 }
 
@@ -83,13 +82,17 @@ fn text_width(text: &str, size: i32) -> i32 {
     (text.chars().count() as f64 * CHAR_WIDTH * f64::from(size)).ceil() as i32
 }
 
-/// Draws everything; `time` gives the range of the horizontal axis.
+/// Draws everything over a range of the horizontal axis.
 pub(crate) fn draw(
     curves: &[Curve],
-    time: &[f64],
+    horizontal: Axis,
     options: &PlotOptions,
 ) -> Result<String, PlotError> {
-    let (low, high) = value_range(curves).ok_or(PlotError::NotFinite)?;
+    let (low, high) = value_range(curves, options.vertical).ok_or(PlotError::NotFinite)?;
+    let vertical = match options.vertical {
+        Scale::Linear => Axis::with_margin(low, high, 6, VALUE_MARGIN),
+        Scale::Logarithmic => Axis::logarithmic(low, high),
+    };
     let mut svg = String::new();
     let (width, height) = (
         options.width.clamp(200, SIZE_MAX),
@@ -98,28 +101,24 @@ pub(crate) fn draw(
     let size = (width * UNIT as u32, height * UNIT as u32);
     let outcome = {
         let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        draw_on(
-            &area,
-            curves,
-            (time[0], time[time.len() - 1]),
-            (low, high),
-            options,
-        )
-        .and_then(|()| area.present())
+        draw_on(&area, curves, horizontal, vertical, options).and_then(|()| area.present())
     };
     outcome.map_err(|e| PlotError::Drawing(e.to_string()))?;
     // The picture is `width` pixels wide and its inner coordinates are finer.
     let drawn = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
     let shown = format!("width=\"{width}\" height=\"{height}\"");
-    Ok(svg.replacen(&drawn, &shown, 1))
+    Ok(with_dark_colours(&svg.replacen(&drawn, &shown, 1)))
 }
 
-fn value_range(curves: &[Curve]) -> Option<(f64, f64)> {
-    let values = curves
-        .iter()
-        .flat_map(|c| c.pieces.iter().flatten())
-        .map(|&(_, y)| y);
-    values.fold(None, |range, y| match range {
+/// Range of all values that the scale can show. Stems stand on zero.
+fn value_range(curves: &[Curve], scale: Scale) -> Option<(f64, f64)> {
+    let points = curves.iter().flat_map(|c| c.pieces.iter().flatten());
+    let values = points
+        .map(|&(_, y)| y)
+        .filter(|&y| scale == Scale::Linear || y > 0.0);
+    let stems = curves.iter().any(|c| c.style == LineStyle::Stems);
+    let foot = (stems && scale == Scale::Linear).then_some(0.0);
+    values.chain(foot).fold(None, |range, y| match range {
         None => Some((y, y)),
         Some((low, high)) => Some((low.min(y), high.max(y))),
     })
@@ -127,18 +126,11 @@ fn value_range(curves: &[Curve]) -> Option<(f64, f64)> {
 
 type Drawn = Result<(), DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>>;
 
-fn draw_on(
-    area: &Area<'_>,
-    curves: &[Curve],
-    (t_low, t_high): (f64, f64),
-    (y_low, y_high): (f64, f64),
-    options: &PlotOptions,
-) -> Drawn {
+fn draw_on(area: &Area<'_>, curves: &[Curve], x: Axis, y: Axis, options: &PlotOptions) -> Drawn {
     area.fill(&WHITE)?;
     let (width, height) = area.dim_in_pixel();
     let (width, height) = (width as i32, height as i32);
     let legend = Legend::new(curves, width);
-    let y = Axis::with_margin(y_low, y_high, 6, VALUE_MARGIN);
     let label_width = y
         .ticks
         .iter()
@@ -161,7 +153,7 @@ fn draw_on(
         top,
         right: width - MARGIN - GAP,
         bottom: height - MARGIN - legend.height() - 2 * FONT_SIZE - 3 * GAP,
-        x: Axis::exact(t_low, t_high, 8),
+        x,
         y,
     };
     if let Some(title) = &options.title {
@@ -251,7 +243,7 @@ fn draw_events(area: &Area<'_>, frame: &Frame, events: &[f64]) -> Drawn {
     for x in columns {
         area.draw(&PathElement::new(
             vec![(x, frame.top), (x, frame.bottom)],
-            EVENT.mix(0.55).stroke_width(HAIRLINE),
+            EVENT.mix(0.9).stroke_width(HAIRLINE),
         ))?;
     }
     Ok(())
@@ -262,14 +254,79 @@ fn draw_curve(area: &Area<'_>, frame: &Frame, curve: &Curve, color: RGBColor) ->
         let x = frame.px(t);
         draw_dashed(area, x, frame.py(from), frame.py(to), color)?;
     }
+    let place = |&(t, y): &(f64, f64)| (frame.px(t), frame.py(y));
+    let dot = |point| area.draw(&Circle::new(point, 5 * UNIT / 2, color.filled()));
     for piece in &curve.pieces {
-        let points = thinned(piece.iter().map(|&(t, y)| (frame.px(t), frame.py(y))));
-        match points.as_slice() {
-            [point] => area.draw(&Circle::new(*point, 2 * UNIT, color.filled()))?,
-            _ => area.draw(&PathElement::new(points, color.stroke_width(CURVE_LINE)))?,
+        match curve.style {
+            LineStyle::Points => {
+                for point in piece {
+                    dot(place(point))?;
+                }
+            }
+            LineStyle::Stems => {
+                let foot = frame.py(frame.y.foot());
+                for point in piece {
+                    let (x, y) = place(point);
+                    let line =
+                        PathElement::new(vec![(x, foot), (x, y)], color.stroke_width(CURVE_LINE));
+                    area.draw(&line)?;
+                    dot((x, y))?;
+                }
+            }
+            LineStyle::Solid | LineStyle::Dashed => {
+                let points = match curve.is_path {
+                    true => piece.iter().map(place).collect(),
+                    false => thinned(piece.iter().map(place)),
+                };
+                match points.as_slice() {
+                    [point] => dot(*point)?,
+                    _ if curve.style == LineStyle::Dashed => {
+                        for dash in dashes(&points) {
+                            area.draw(&PathElement::new(dash, color.stroke_width(CURVE_LINE)))?;
+                        }
+                    }
+                    _ => area.draw(&PathElement::new(points, color.stroke_width(CURVE_LINE)))?,
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// A line through points, cut into dashes of equal length.
+fn dashes(points: &[(i32, i32)]) -> Vec<Vec<(i32, i32)>> {
+    const DASH: f64 = 70.0;
+    const GAP: f64 = 40.0;
+    let mut out = Vec::new();
+    let mut dash = vec![points[0]];
+    let (mut left, mut inked) = (DASH, true);
+    for pair in points.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
+        let length = dx.hypot(dy);
+        let mut gone = 0.0;
+        while length - gone > left {
+            gone += left;
+            let share = gone / length;
+            let at = (
+                from.0 + (share * dx).round() as i32,
+                from.1 + (share * dy).round() as i32,
+            );
+            dash.push(at);
+            if inked {
+                out.push(std::mem::take(&mut dash));
+            }
+            dash = vec![at];
+            inked = !inked;
+            left = if inked { DASH } else { GAP };
+        }
+        left -= length - gone;
+        dash.push(to);
+    }
+    if inked && dash.len() > 1 {
+        out.push(dash);
+    }
+    out
 }
 
 /// A vertical dashed line: a jump.
@@ -319,8 +376,8 @@ fn thinned(points: impl Iterator<Item = (i32, i32)>) -> Vec<(i32, i32)> {
 
 /// Names with their colours, in lines beneath the picture.
 struct Legend {
-    /// Line, offset and text of each entry.
-    entries: Vec<(i32, i32, String)>,
+    /// Line, offset, text and style of each entry.
+    entries: Vec<(i32, i32, String, LineStyle)>,
     lines: i32,
 }
 
@@ -341,7 +398,7 @@ impl Legend {
                 line += 1;
                 offset = 0;
             }
-            entries.push((line, offset, text));
+            entries.push((line, offset, text, curve.style));
             offset += entry_width;
         }
         Legend {
@@ -355,15 +412,28 @@ impl Legend {
     }
 
     fn draw(&self, area: &Area<'_>, frame: &Frame, height: i32) -> Drawn {
-        let style = text_style(FONT_SIZE, HPos::Left, VPos::Center);
+        let beside = text_style(FONT_SIZE, HPos::Left, VPos::Center);
         let first = height - MARGIN - self.height() + LEGEND_LINE / 2;
-        for ((line, offset, text), color) in self.entries.iter().zip(PALETTE.iter().cycle()) {
+        for ((line, offset, text, style), color) in self.entries.iter().zip(PALETTE.iter().cycle())
+        {
             let (x, y) = (frame.left + offset, first + line * LEGEND_LINE);
-            area.draw(&PathElement::new(
-                vec![(x, y), (x + LEGEND_SWATCH, y)],
-                color.stroke_width(SWATCH_LINE),
-            ))?;
-            area.draw_text(text, &style, (x + LEGEND_SWATCH + GAP, y))?;
+            let swatch = [(x, y), (x + LEGEND_SWATCH, y)];
+            let middle = (x + LEGEND_SWATCH / 2, y);
+            match style {
+                LineStyle::Points | LineStyle::Stems => {
+                    area.draw(&Circle::new(middle, 4 * UNIT, color.filled()))?;
+                }
+                LineStyle::Dashed => {
+                    for dash in dashes(&swatch) {
+                        area.draw(&PathElement::new(dash, color.stroke_width(SWATCH_LINE)))?;
+                    }
+                }
+                LineStyle::Solid => area.draw(&PathElement::new(
+                    swatch.to_vec(),
+                    color.stroke_width(SWATCH_LINE),
+                ))?,
+            }
+            area.draw_text(text, &beside, (x + LEGEND_SWATCH + GAP, y))?;
         }
         Ok(())
     }

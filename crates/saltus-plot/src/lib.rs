@@ -1,21 +1,27 @@
-//! Pictures of results as SVG.
+//! Pictures of results as SVG: curves over time, phase plots, steps, spectra, event timelines, graphs of modes, structure.
 //!
-//! Comes in: a [`ResultTable`] and the names to draw. Goes out: SVG text. Labels are SVG text, so no font is read
-//! and the same input gives the same bytes on every machine.
+//! Comes in: a [`ResultTable`] and the names to draw, or points, marks, modes. Goes out: SVG text. Labels are SVG text, so no font is read
+//! and the same input gives the same bytes on every machine. On a screen that prefers dark colours the pictures are dark; in print they are light.
 //!
 //! A curve is linear between rows. Where two rows have equal time the variable jumps: the curve is broken there and
 //! the jump drawn as a thin dashed vertical line, so that it does not pass for a steep slope.
 
 mod layout;
+mod modes;
 mod structure;
+mod svg;
 mod ticks;
+mod timeline;
 
 use std::fmt;
 
 use saltus_results::ResultTable;
+use ticks::Axis;
 
 pub use layout::{HEIGHT_DEFAULT, WIDTH_DEFAULT};
+pub use modes::{ModeGraph, ModeNode, ModeTransition, draw_modes};
 pub use structure::{PictureEquation, PictureUnknown, StructurePicture, draw_structure};
+pub use timeline::{TimelineRow, draw_timeline};
 
 /// What a picture looks like.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,6 +33,59 @@ pub struct PlotOptions {
     pub events: Vec<f64>,
     /// Text at the horizontal axis.
     pub horizontal: String,
+    pub vertical: Scale,
+}
+
+/// Of the vertical axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scale {
+    #[default]
+    Linear,
+    /// Decades; values that are not positive are at its lower end.
+    Logarithmic,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LineStyle {
+    #[default]
+    Solid,
+    Dashed,
+    /// A dot for every point.
+    Points,
+    /// A dot for every point, on a vertical line from zero: lines of a spectrum.
+    Stems,
+}
+
+/// A named line through points. Where its horizontal values do not grow it is a path, as in a phase plot.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Line {
+    pub name: String,
+    /// Of the vertical values; empty: none.
+    pub unit: String,
+    pub points: Vec<(f64, f64)>,
+    pub style: LineStyle,
+}
+
+impl Line {
+    pub fn new(name: impl Into<String>, unit: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
+        Line {
+            name: name.into(),
+            unit: unit.into(),
+            points,
+            style: LineStyle::Solid,
+        }
+    }
+
+    pub fn style(mut self, style: LineStyle) -> Line {
+        self.style = style;
+        self
+    }
+}
+
+impl From<(String, Vec<(f64, f64)>)> for Line {
+    fn from((name, points): (String, Vec<(f64, f64)>)) -> Line {
+        Line::new(name, "", points)
+    }
 }
 
 impl Default for PlotOptions {
@@ -37,6 +96,7 @@ impl Default for PlotOptions {
             height: HEIGHT_DEFAULT,
             events: Vec::new(),
             horizontal: "time [s]".to_owned(),
+            vertical: Scale::Linear,
         }
     }
 }
@@ -88,36 +148,81 @@ pub fn plot_over_time(
     }
     let mut curves = Vec::with_capacity(names.len());
     for name in names {
-        let Some(signal) = table.signal(name) else {
-            let similar = table.similar_names(name, 2);
-            return Err(PlotError::UnknownVariable {
-                name: name.clone(),
-                similar: similar.into_iter().map(str::to_owned).collect(),
-            });
-        };
-        let unit = table.variable(name).map_or("", |v| v.unit.as_str());
-        curves.push(Curve::new(name, unit, table.time(), &signal.to_vec()));
+        let (unit, values) = column(table, name)?;
+        curves.push(Curve::over_time(name, &unit, table.time(), &values));
     }
-    layout::draw(&curves, table.time(), options)
+    let time = table.time();
+    let horizontal = Axis::exact(time[0], time[time.len() - 1], TICKS);
+    layout::draw(&curves, horizontal, options)
 }
 
-/// Draws named lines through points, whatever the axes mean.
-pub fn plot_lines(
-    lines: &[(String, Vec<(f64, f64)>)],
+/// Draws variables over another variable.
+pub fn plot_phase(
+    table: &ResultTable,
+    over: &str,
+    names: &[String],
     options: &PlotOptions,
 ) -> Result<String, PlotError> {
-    let mut curves = Vec::with_capacity(lines.len());
-    let mut xs = Vec::new();
-    for (name, points) in lines {
-        let (x, y): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
-        curves.push(Curve::new(name, "", &x, &y));
-        xs.extend(x.into_iter().filter(|x| x.is_finite()));
-    }
-    xs.sort_by(f64::total_cmp);
-    if xs.is_empty() {
+    if names.is_empty() || table.n_rows() == 0 {
         return Err(PlotError::Nothing);
     }
-    layout::draw(&curves, &xs, options)
+    let (unit, over_values) = column(table, over)?;
+    let mut lines = Vec::with_capacity(names.len());
+    for name in names {
+        let (unit, values) = column(table, name)?;
+        let points = over_values.iter().copied().zip(values).collect();
+        lines.push(Line::new(name, unit, points));
+    }
+    let horizontal = match unit.as_str() {
+        "" => over.to_owned(),
+        unit => format!("{over} [{unit}]"),
+    };
+    let options = PlotOptions {
+        horizontal,
+        ..options.clone()
+    };
+    plot_lines(&lines, &options)
+}
+
+/// Unit and values of a variable.
+fn column(table: &ResultTable, name: &str) -> Result<(String, Vec<f64>), PlotError> {
+    let Some(signal) = table.signal(name) else {
+        let similar = table.similar_names(name, 2);
+        return Err(PlotError::UnknownVariable {
+            name: name.to_owned(),
+            similar: similar.into_iter().map(str::to_owned).collect(),
+        });
+    };
+    let unit = table.variable(name).map_or("", |v| v.unit.as_str());
+    Ok((unit.to_owned(), signal.to_vec()))
+}
+
+/// About so many ticks at the horizontal axis.
+const TICKS: usize = 8;
+/// Free space beside paths and stems, as a share of their range.
+const PATH_MARGIN: f64 = 0.03;
+
+/// Draws named lines through points, whatever the axes mean.
+pub fn plot_lines<L: Clone + Into<Line>>(
+    lines: &[L],
+    options: &PlotOptions,
+) -> Result<String, PlotError> {
+    let lines: Vec<Line> = lines.iter().cloned().map(Into::into).collect();
+    let curves: Vec<Curve> = lines.iter().map(Curve::of_line).collect();
+    let xs = (lines.iter().flat_map(|line| &line.points))
+        .map(|p| p.0)
+        .filter(|x| x.is_finite());
+    let range = xs.fold(None, |range, x| match range {
+        None => Some((x, x)),
+        Some((low, high)) => Some((x.min(low), x.max(high))),
+    });
+    let (low, high): (f64, f64) = range.ok_or(PlotError::Nothing)?;
+    let touches = |curve: &Curve| curve.is_path || curve.style == LineStyle::Stems;
+    let horizontal = match curves.iter().any(touches) {
+        true => Axis::with_margin(low, high, TICKS, PATH_MARGIN),
+        false => Axis::exact(low, high, TICKS),
+    };
+    layout::draw(&curves, horizontal, options)
 }
 
 /// A variable as it is drawn: pieces without jumps, and the jumps between them.
@@ -126,24 +231,47 @@ struct Curve {
     unit: String,
     pieces: Vec<Vec<(f64, f64)>>,
     jumps: Vec<(f64, f64, f64)>,
+    style: LineStyle,
+    /// Its horizontal values do not grow: equal ones are no jump.
+    is_path: bool,
 }
 
 impl Curve {
-    fn new(name: &str, unit: &str, time: &[f64], values: &[f64]) -> Curve {
+    fn over_time(name: &str, unit: &str, time: &[f64], values: &[f64]) -> Curve {
+        let points = time.iter().copied().zip(values.iter().copied());
+        Curve::new(name, unit, points, LineStyle::Solid, false)
+    }
+
+    fn of_line(line: &Line) -> Curve {
+        let is_path = line.points.windows(2).any(|pair| pair[1].0 < pair[0].0);
+        let points = line.points.iter().copied();
+        Curve::new(&line.name, &line.unit, points, line.style, is_path)
+    }
+
+    fn new(
+        name: &str,
+        unit: &str,
+        points: impl Iterator<Item = (f64, f64)>,
+        style: LineStyle,
+        is_path: bool,
+    ) -> Curve {
         let mut curve = Curve {
             name: name.to_owned(),
             unit: unit.to_owned(),
             pieces: Vec::new(),
             jumps: Vec::new(),
+            style,
+            is_path,
         };
+        let joined = is_path || matches!(style, LineStyle::Points | LineStyle::Stems);
         let mut piece: Vec<(f64, f64)> = Vec::new();
-        for (&t, &y) in time.iter().zip(values) {
-            if !y.is_finite() {
+        for (t, y) in points {
+            if !y.is_finite() || !t.is_finite() {
                 curve.end_piece(&mut piece);
                 continue;
             }
             match piece.last() {
-                Some(&(t_last, y_last)) if t_last == t && y_last != y => {
+                Some(&(t_last, y_last)) if !joined && t_last == t && y_last != y => {
                     curve.end_piece(&mut piece);
                     curve.jumps.push((t, y_last, y));
                     piece.push((t, y));

@@ -5,6 +5,8 @@
 
 use std::fmt::Write;
 
+use crate::svg::{close, escape, open, text as whole_text};
+
 /// A sorted system: equation k determines unknown k.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StructurePicture {
@@ -102,12 +104,7 @@ pub fn draw_structure(picture: &StructurePicture) -> String {
     let width = width.max(2.0 * MARGIN + notes_width.max(title_width));
     let below = HEAD + top + side + 3.0 * MARGIN;
     let height = below + notes_height;
-    let mut out = String::new();
-    let _ = writeln!(
-        out,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0}" height="{height:.0}" viewBox="0 0 {width:.0} {height:.0}" font-family="Helvetica, Arial, sans-serif" font-size="{FONT_SIZE}">"#
-    );
-    let _ = writeln!(out, r#"<rect width="100%" height="100%" fill="white"/>"#);
+    let mut out = open((width, height), FONT_SIZE);
     whole_text(&mut out, MARGIN, 24.0, "start", TITLE_SIZE, &picture.title);
     if !picture.plain {
         legend(&mut out, MARGIN, 44.0);
@@ -134,8 +131,7 @@ pub fn draw_structure(picture: &StructurePicture) -> String {
         let y = below + (k as f64 + 0.75) * LINE_HEIGHT;
         whole_text(&mut out, MARGIN + indent, y, "start", FONT_SIZE, line);
     }
-    out.push_str("</svg>\n");
-    out
+    close(out)
 }
 
 /// The notes as lines with their indentation, as many of each kind as can be read.
@@ -339,14 +335,6 @@ fn text(out: &mut String, x: f64, y: f64, anchor: &str, size: f64, what: &str) {
     whole_text(out, x, y, anchor, size, &shortened(what));
 }
 
-fn whole_text(out: &mut String, x: f64, y: f64, anchor: &str, size: f64, what: &str) {
-    let what = escape(what);
-    let _ = writeln!(
-        out,
-        r#"<text x="{x:.1}" y="{y:.1}" text-anchor="{anchor}" font-size="{size}">{what}</text>"#
-    );
-}
-
 fn shortened(label: &str) -> String {
     if label.chars().count() <= LABEL_MAX {
         return label.to_owned();
@@ -354,12 +342,6 @@ fn shortened(label: &str) -> String {
     let mut cut: String = label.chars().take(LABEL_MAX - 1).collect();
     cut.push('…');
     cut
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }
 
 #[cfg(test)]

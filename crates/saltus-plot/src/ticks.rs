@@ -6,8 +6,9 @@ pub(crate) struct Axis {
     pub(crate) low: f64,
     pub(crate) high: f64,
     pub(crate) ticks: Vec<f64>,
-    /// Distance of the ticks.
+    /// Distance of the ticks; of a logarithmic axis in decades.
     step: f64,
+    logarithmic: bool,
 }
 
 /// Half-width of the range shown around a single value, relative to it.
@@ -23,6 +24,46 @@ impl Axis {
             high,
             ticks: multiples(low, high, step),
             step,
+            logarithmic: false,
+        }
+    }
+
+    /// Whole decades around positive values, at most about eight labels.
+    pub(crate) fn logarithmic(low: f64, high: f64) -> Axis {
+        const LABELS: f64 = 8.0;
+        let (first, mut last) = (low.log10().floor(), high.log10().ceil());
+        if last <= first {
+            last = first + 1.0;
+        }
+        let step = ((last - first) / LABELS).ceil();
+        let count = ((last - first) / step).floor() as i32;
+        Axis {
+            low: 10_f64.powf(first),
+            high: 10_f64.powf(last),
+            ticks: (0..=count)
+                .map(|k| 10_f64.powf(first + step * f64::from(k)))
+                .collect(),
+            step,
+            logarithmic: true,
+        }
+    }
+
+    /// Where a value is between the ends, 0 to 1. Values that a logarithm cannot show are at its lower end.
+    pub(crate) fn share(&self, value: f64) -> f64 {
+        if self.logarithmic {
+            let value = value.max(self.low);
+            (value / self.low).log10() / (self.high / self.low).log10()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        }
+    }
+
+    /// Where stems begin: zero, or the lower end.
+    pub(crate) fn foot(&self) -> f64 {
+        if self.logarithmic {
+            self.low
+        } else {
+            0.0_f64.clamp(self.low, self.high)
         }
     }
 
@@ -35,6 +76,9 @@ impl Axis {
 
     /// The text of a tick: as many digits as the step needs.
     pub(crate) fn label(&self, value: f64) -> String {
+        if self.logarithmic {
+            return format!("10{}", superscript(value.log10().round() as i32));
+        }
         let size = self.low.abs().max(self.high.abs());
         if !(1e-3..1e5).contains(&size) {
             return exponent_label(value, self.step, size);
@@ -42,6 +86,17 @@ impl Axis {
         let digits = (-self.step.log10().floor()).clamp(0.0, 12.0) as usize;
         typographic(&format!("{value:.digits$}"))
     }
+}
+
+fn superscript(number: i32) -> String {
+    let raised = |c: char| match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        digit => char::from_u32('⁰' as u32 + digit as u32 - '0' as u32).unwrap_or(digit),
+    };
+    number.to_string().chars().map(raised).collect()
 }
 
 /// Text with a common power of ten: `2.5e-6`.
@@ -116,6 +171,20 @@ mod tests {
             99_000.0,
             101_000.0,
             &["0.990e5", "0.995e5", "1.000e5", "1.005e5", "1.010e5"],
+        );
+    }
+
+    #[test]
+    fn decades_are_labelled() {
+        let axis = Axis::logarithmic(3e-6, 0.02);
+        let labels: Vec<String> = axis.ticks.iter().map(|&t| axis.label(t)).collect();
+        assert_eq!(labels, ["10⁻⁶", "10⁻⁵", "10⁻⁴", "10⁻³", "10⁻²", "10⁻¹"]);
+        assert!((axis.share(1e-3) - 0.6).abs() < 1e-12);
+        assert_eq!(axis.share(0.0), 0.0);
+        let wide = Axis::logarithmic(1e-16, 1e4);
+        assert_eq!(
+            (wide.ticks.len(), wide.ticks[1] / wide.ticks[0] > 900.0),
+            (7, true)
         );
     }
 

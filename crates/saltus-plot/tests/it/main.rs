@@ -1,6 +1,9 @@
 //! Tests of `saltus-plot`: the SVG has the elements that a reader looks for.
 
-use saltus_plot::{PlotError, PlotOptions, plot_over_time};
+use saltus_plot::{
+    Line, LineStyle, ModeGraph, ModeNode, ModeTransition, PlotError, PlotOptions, Scale,
+    TimelineRow, draw_modes, draw_timeline, plot_lines, plot_over_time, plot_phase,
+};
 use saltus_results::{ResultTable, Source, Variable};
 
 /// A ball: parabolas in `x`, jumps in `v`.
@@ -144,4 +147,89 @@ fn a_long_run_makes_a_small_picture() {
     table.push_column("y", y).unwrap();
     let svg = plot_over_time(&table, &names(&["y"]), &PlotOptions::default()).unwrap();
     assert!(svg.len() < 200_000, "{} bytes", svg.len());
+}
+
+#[test]
+fn a_phase_plot_is_a_path_with_both_units() {
+    let (table, _) = ball();
+    let svg = plot_phase(&table, "x", &names(&["v"]), &PlotOptions::default()).unwrap();
+    assert!(svg.contains("\nx [m]\n") && svg.contains("\n[m/s]\n"));
+    // One line without breaks: jumps are part of the path.
+    assert_eq!(count(&svg, "stroke-width=\"18\""), 1);
+}
+
+#[test]
+fn lines_have_styles_and_decades() {
+    let points: Vec<(f64, f64)> = (0..20)
+        .map(|k| (f64::from(k), 10f64.powi(k - 15)))
+        .collect();
+    let line = |style| Line::new("h", "s", points.clone()).style(style);
+    let options = PlotOptions {
+        vertical: Scale::Logarithmic,
+        ..PlotOptions::default()
+    };
+    let draw = |style| plot_lines(&[line(style)], &options).unwrap();
+    assert!(draw(LineStyle::Solid).contains("10⁻¹⁵"));
+    // A dot for each point, and one in the legend.
+    assert_eq!(count(&draw(LineStyle::Points), "<circle"), 21);
+    assert_eq!(count(&draw(LineStyle::Stems), "<circle"), 21);
+    assert!(count(&draw(LineStyle::Dashed), "stroke-width=\"18\"") > 10);
+}
+
+#[test]
+fn dark_screens_have_their_colours() {
+    let (table, _) = ball();
+    let svg = plot_over_time(&table, &names(&["x"]), &PlotOptions::default()).unwrap();
+    assert_eq!(
+        count(&svg, "@media screen and (prefers-color-scheme: dark)"),
+        1
+    );
+}
+
+#[test]
+fn a_timeline_has_its_rows() {
+    let rows = [
+        TimelineRow {
+            name: "valve <open>".into(),
+            spans: vec![(0.0, 1.0), (2.0, 3.0)],
+            ..TimelineRow::default()
+        },
+        TimelineRow {
+            name: "events".into(),
+            marks: vec![1.0, 2.0, 3.0],
+            ..TimelineRow::default()
+        },
+    ];
+    let svg = draw_timeline(&rows, &PlotOptions::default()).unwrap();
+    assert!(svg.contains("valve &lt;open&gt;") && svg.contains("time [s]"));
+    assert_eq!(count(&svg, "fill-opacity"), 2);
+    assert_eq!(count(&svg, "stroke=\"#D55E00\" stroke-width"), 3);
+    assert_eq!(
+        draw_timeline(&[], &PlotOptions::default()),
+        Err(PlotError::Nothing)
+    );
+}
+
+#[test]
+fn a_graph_of_modes_has_counts() {
+    let mode = |name: &str, share| ModeNode {
+        name: name.into(),
+        share,
+    };
+    let transition = |from, to, count| ModeTransition {
+        from,
+        to,
+        count,
+        condition: String::new(),
+    };
+    let svg = draw_modes(&ModeGraph {
+        title: "Modes".into(),
+        modes: vec![mode("stick", 0.25), mode("slip", 0.75)],
+        transitions: vec![transition(0, 1, 6), transition(1, 0, 0)],
+    });
+    for text in [">stick<", ">slip<", ">6×<", "25.0 % of the time"] {
+        assert!(svg.contains(text), "no {text}");
+    }
+    // The transition that was never taken is dashed.
+    assert_eq!(count(&svg, "stroke-dasharray"), 1);
 }
