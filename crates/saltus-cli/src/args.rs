@@ -351,7 +351,7 @@ impl FromStr for Axis {
 
 #[derive(Args, Debug)]
 pub(crate) struct StudyArgs {
-    /// Which one: event-methods, bouncing-ball, filament-pendulum, rotor-stator or train-engine; default: all
+    /// Which one (`saltus study list` names them); default: all
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Where pages and pictures are written; made if it is not there

@@ -7,53 +7,58 @@ mod comparison;
 mod event_methods;
 mod filament;
 mod hybrid;
+mod location;
+mod piecewise;
 mod report;
 mod rotor;
+mod runs;
+mod steps;
 mod train;
 
 pub use report::{Check, Picture, Report, Table};
 
-/// A study, by name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Study {
-    EventMethods,
-    BouncingBall,
-    FilamentPendulum,
-    RotorStator,
-    TrainEngine,
+macro_rules! studies {
+    ($($variant:ident $name:literal $run:expr;)*) => {
+        /// A study, by name.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Study {
+            $($variant,)*
+        }
+
+        impl Study {
+            pub const ALL: &[Study] = &[$(Study::$variant,)*];
+
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Study::$variant => $name,)*
+                }
+            }
+
+            /// Runs it. Where a model cannot be run, the report has a check that fails.
+            pub fn run(self) -> Report {
+                let report: Result<Report, saltus::Error> = match self {
+                    $(Study::$variant => $run,)*
+                };
+                report.unwrap_or_else(|e| Report::of_failure(self.as_str(), e.to_string()))
+            }
+        }
+    };
+}
+
+studies! {
+    EventMethods "event-methods" Ok(event_methods::study());
+    BouncingBall "bouncing-ball" Ok(ball::study());
+    FilamentPendulum "filament-pendulum" Ok(filament::study());
+    RotorStator "rotor-stator" Ok(rotor::study());
+    StepSize "step-size" steps::study();
+    Location "location" Ok(location::study());
+    Piecewise "piecewise" piecewise::study();
+    TrainEngine "train-engine" Ok(train::study());
 }
 
 impl Study {
-    pub const ALL: [Study; 5] = [
-        Study::EventMethods,
-        Study::BouncingBall,
-        Study::FilamentPendulum,
-        Study::RotorStator,
-        Study::TrainEngine,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Study::EventMethods => "event-methods",
-            Study::BouncingBall => "bouncing-ball",
-            Study::FilamentPendulum => "filament-pendulum",
-            Study::RotorStator => "rotor-stator",
-            Study::TrainEngine => "train-engine",
-        }
-    }
-
     pub fn from_name(name: &str) -> Option<Study> {
-        (Study::ALL.into_iter()).find(|study| study.as_str() == name)
-    }
-
-    /// Runs it.
-    pub fn run(self) -> Report {
-        match self {
-            Study::EventMethods => event_methods::study(),
-            Study::BouncingBall => ball::study(),
-            Study::FilamentPendulum => filament::study(),
-            Study::RotorStator => rotor::study(),
-            Study::TrainEngine => train::study(),
-        }
+        let mut all = Study::ALL.iter().copied();
+        all.find(|study| study.as_str() == name)
     }
 }

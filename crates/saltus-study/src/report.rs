@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use saltus_plot::{PlotOptions, plot_lines};
+use saltus_plot::{
+    Line, ModeGraph, PlotOptions, Scale, TimelineRow, draw_modes, draw_timeline, plot_lines,
+};
 
 /// Tables, checks and pictures of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +17,8 @@ pub struct Report {
     pub tables: Vec<Table>,
     pub checks: Vec<Check>,
     pub pictures: Vec<Picture>,
+    /// Largest errors against exact values.
+    pub measured: Vec<(String, f64)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +64,14 @@ pub struct Picture {
     pub file: String,
     pub caption: String,
     pub svg: String,
+}
+
+fn options(caption: &str, horizontal: &str) -> PlotOptions {
+    PlotOptions {
+        title: Some(caption.to_owned()),
+        horizontal: horizontal.to_owned(),
+        ..PlotOptions::default()
+    }
 }
 
 impl Table {
@@ -115,30 +127,102 @@ impl Report {
             tables: Vec::new(),
             checks: Vec::new(),
             pictures: Vec::new(),
+            measured: Vec::new(),
         }
     }
 
+    /// A report of a study that could not be done.
+    pub(crate) fn of_failure(name: &'static str, why: String) -> Report {
+        let mut report = Report::new(name, name, why.clone());
+        report.checks.push(Check::new(why, f64::NAN, 0.0, 0.0));
+        report
+    }
+
     /// A picture of lines through points. Lines without a finite point are a mistake of the study.
-    pub(crate) fn draw(
+    pub(crate) fn draw<L: Clone + Into<Line>>(
         &mut self,
         file: &str,
         caption: &str,
         horizontal: &str,
-        lines: &[(String, Vec<(f64, f64)>)],
+        lines: &[L],
         events: Vec<f64>,
     ) {
         let options = PlotOptions {
-            title: Some(caption.to_owned()),
             events,
-            horizontal: horizontal.to_owned(),
-            ..PlotOptions::default()
+            ..options(caption, horizontal)
         };
         let svg = plot_lines(lines, &options).expect("a study draws what it has computed");
+        self.picture(file, caption, svg);
+    }
+
+    /// As [`Report::draw`], in decades.
+    pub(crate) fn draw_decades<L: Clone + Into<Line>>(
+        &mut self,
+        file: &str,
+        caption: &str,
+        horizontal: &str,
+        lines: &[L],
+    ) {
+        let options = PlotOptions {
+            vertical: Scale::Logarithmic,
+            ..options(caption, horizontal)
+        };
+        let svg = plot_lines(lines, &options).expect("a study draws what it has computed");
+        self.picture(file, caption, svg);
+    }
+
+    pub(crate) fn draw_timeline(&mut self, file: &str, caption: &str, rows: &[TimelineRow]) {
+        let svg = draw_timeline(rows, &options(caption, "time [s]"))
+            .expect("a study draws what has happened");
+        self.picture(file, caption, svg);
+    }
+
+    pub(crate) fn draw_modes(&mut self, file: &str, graph: &ModeGraph) {
+        let svg = draw_modes(graph);
+        self.picture(file, &graph.title, svg);
+    }
+
+    fn picture(&mut self, file: &str, caption: &str, svg: String) {
         self.pictures.push(Picture {
             file: format!("{}-{file}.svg", self.name),
             caption: caption.to_owned(),
             svg,
         });
+    }
+
+    /// Times found against the exact ones: their number, and the largest error, which is returned.
+    pub(crate) fn check_times(
+        &mut self,
+        what: &str,
+        found: &[f64],
+        exact: &[f64],
+        tolerance: f64,
+    ) -> f64 {
+        self.checks.push(Check::new(
+            format!("{what}: number"),
+            found.len() as f64,
+            exact.len() as f64,
+            0.0,
+        ));
+        let errors = found.iter().zip(exact).map(|(f, e)| (f - e).abs());
+        self.check_errors(&format!("{what} [s]"), errors, tolerance)
+    }
+
+    /// The largest of some errors, which is returned.
+    pub(crate) fn check_errors(
+        &mut self,
+        what: &str,
+        errors: impl Iterator<Item = f64>,
+        tolerance: f64,
+    ) -> f64 {
+        let worst = errors.fold(0.0, |worst: f64, error| match error.is_nan() {
+            true => f64::INFINITY,
+            false => worst.max(error),
+        });
+        self.measured.push((what.to_owned(), worst));
+        let check = Check::at_most(format!("{what}: largest error"), worst, tolerance);
+        self.checks.push(check);
+        worst
     }
 
     pub fn failed(&self) -> impl Iterator<Item = &Check> {
@@ -174,6 +258,13 @@ impl Report {
         }
         for picture in &self.pictures {
             let _ = writeln!(text, "![{}]({})\n", picture.caption, picture.file);
+        }
+        if !self.measured.is_empty() {
+            text.push_str("Measured errors:\n\n");
+            for (what, error) in &self.measured {
+                let _ = writeln!(text, "- {what}: {error:.1e}");
+            }
+            text.push('\n');
         }
         let _ = writeln!(text, "{}", self.check_table().markdown());
         let _ = writeln!(text, "Made by `saltus study {}`.", self.name);

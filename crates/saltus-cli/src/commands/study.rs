@@ -8,8 +8,14 @@ use crate::files;
 
 /// `saltus study`
 pub(crate) fn study(args: &StudyArgs) -> Outcome {
-    let studies = match &args.name {
+    let studies = match args.name.as_deref() {
         None => Study::ALL.to_vec(),
+        Some("list") => {
+            for study in Study::ALL {
+                print(&format!("{}\n", study.as_str()))?;
+            }
+            return Ok(Exit::Done);
+        }
         Some(name) => vec![Study::from_name(name).ok_or_else(|| unknown(name))?],
     };
     std::fs::create_dir_all(&args.output).map_err(|e| {

@@ -15,7 +15,12 @@ fn passes(study: Study) -> Report {
             "{}",
             picture.file
         );
-        assert!(picture.svg.contains("<polyline"), "{}", picture.file);
+        let drawn = ["<polyline", "<path", "<circle"];
+        assert!(
+            drawn.iter().any(|what| picture.svg.contains(what)),
+            "{}",
+            picture.file
+        );
         assert!(!picture.svg.contains("NaN"), "{}", picture.file);
     }
     let page = report.markdown();
@@ -52,8 +57,24 @@ fn train_engine() {
 }
 
 #[test]
+fn step_size() {
+    passes(Study::StepSize);
+}
+
+#[test]
+fn location() {
+    let report = passes(Study::Location);
+    assert_eq!(report.pictures.len(), 3);
+}
+
+#[test]
+fn piecewise() {
+    passes(Study::Piecewise);
+}
+
+#[test]
 fn names_are_unique_and_found() {
-    for study in Study::ALL {
+    for &study in Study::ALL {
         assert_eq!(Study::from_name(study.as_str()), Some(study));
     }
     assert_eq!(Study::from_name("nothing"), None);
