@@ -60,6 +60,17 @@ impl Source {
         (k..=k + 2).find(|&k| (self.tick(k) - now).abs() <= self.slack(k, now))
     }
 
+    /// Whether an event of this source falls on `now`.
+    pub(crate) fn is_at(&self, now: f64) -> bool {
+        match *self {
+            Source::Threshold { at, after } => {
+                let at = if after { just_after(at) } else { at };
+                (at - now).abs() <= SAME_INSTANT * now.abs()
+            }
+            Source::Sample { .. } | Source::Tick { .. } => self.due(now).is_some(),
+        }
+    }
+
     /// A tick number at most two below the one at or after `now`, from 0.
     fn number_near(&self, now: f64) -> i64 {
         let k = match *self {

@@ -15,7 +15,7 @@ use saltus_ir::external::{Host, NoHost, Objects};
 use saltus_model::{
     BlockId, BlockInfo, CodeId, ConstraintValue, CrossingInfo, DaeForm, Fault, FaultKind,
     InitialConditions, InitialNote, Instance, JumpId, JumpInfo, Model, ModelInfo, ScheduleKind,
-    Section, SelectionChange, Slot, SlotRole, StateSlots, Status, StepPoint, System, Values,
+    Section, SelectionChange, Site, Slot, SlotRole, StateSlots, Status, StepPoint, System, Values,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -496,6 +496,15 @@ impl Instance for CompiledInstance {
             }
         }
         Ok(next_instant(&candidates))
+    }
+
+    fn time_causes(&self, values: &Values) -> Vec<Site> {
+        // A fault here is the one that `next_time_event` reports.
+        let sources = self.time_sources(values).unwrap_or_default();
+        (sources.iter().zip(&self.system.program.time_events))
+            .filter(|((source, _), _)| source.is_at(values.time()))
+            .map(|(_, event)| event.site)
+            .collect()
     }
 
     fn set_time_flags(&mut self, values: &mut Values) -> bool {

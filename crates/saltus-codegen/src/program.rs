@@ -1012,7 +1012,10 @@ impl<'a> Builder<'a> {
                     )
                 }
                 TimeEvent::Tick { period, .. } => format!("Clock({}, {})", period.0, period.1),
-                TimeEvent::Threshold { at, .. } => format!("time reaches {}", expr_text(flat, *at)),
+                TimeEvent::Threshold { at, .. } => match flat.variables[var].description.as_str() {
+                    "" => format!("time reaches {}", expr_text(flat, *at)),
+                    relation => relation.to_owned(),
+                },
             };
             let site = self.sites.add(origin.span, text.clone());
             lower.set_site(site);

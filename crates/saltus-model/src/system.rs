@@ -117,6 +117,11 @@ pub trait Instance {
     /// Time of the next time event strictly after `values.time()`, `f64::INFINITY` if there is none.
     fn next_time_event(&self, values: &Values) -> Result<f64, Fault>;
 
+    /// The places of what makes the time event at `values.time()` happen, for the event log.
+    fn time_causes(&self, _values: &Values) -> Vec<Site> {
+        Vec::new()
+    }
+
     /// Called at the start of an event step at `values.time()`: sets the slots of `sample` flags and clock ticks that are due
     /// now to 1, all others to 0. Returns true if one was set.
     fn set_time_flags(&mut self, values: &mut Values) -> bool;

@@ -92,16 +92,13 @@ impl EventKind {
     }
 }
 
-/// A relation that made an event happen.
+/// A relation, a `sample` or a clock that made an event happen.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cause {
-    /// Index into the crossings of the mode's system.
-    pub crossing: usize,
-    pub relation: Slot,
     pub site: Site,
     /// The relation in model terms.
     pub text: String,
-    /// The crossing function just before and at the event.
+    /// The crossing function just before and at the event; of a time event, which is when it is due, 0 and 0.
     pub value_left: f64,
     pub value_right: f64,
 }

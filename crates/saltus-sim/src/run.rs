@@ -1068,6 +1068,9 @@ impl<I: Instance> Run<'_, I> {
         self.event_limits(t_left, t)?;
         self.instance
             .completed_step(&mut self.values, StepPoint::End);
+        if kind == EventKind::Time {
+            self.log_time_causes();
+        }
         self.grid.skip_through(t);
         self.row(RowKind::BeforeEvent);
         self.work.before.copy_from_slice(&self.values.v);
@@ -1265,6 +1268,19 @@ impl<I: Instance> Run<'_, I> {
             let crossings = self.instance.system(&self.values).crossings();
             let logged = (self.work.causes.iter()).map(|change| cause(crossings, change));
             self.work.causes_logged.extend(logged);
+        }
+    }
+
+    fn log_time_causes(&mut self) {
+        if self.recorder.wants_events() {
+            let sites = &self.instance.info().sites;
+            let due = self.instance.time_causes(&self.values).into_iter();
+            self.work.causes_logged.extend(due.map(|site| Cause {
+                site,
+                text: (sites.get(site.0 as usize)).map_or(String::new(), |s| s.text.clone()),
+                value_left: 0.0,
+                value_right: 0.0,
+            }));
         }
     }
 
@@ -1634,8 +1650,6 @@ impl<I: Instance> Run<'_, I> {
 fn cause(crossings: &[CrossingInfo], change: &Change) -> Cause {
     let crossing = &crossings[change.index];
     Cause {
-        crossing: change.index,
-        relation: crossing.relation,
         site: crossing.site,
         text: crossing.text.clone(),
         value_left: change.value_left,

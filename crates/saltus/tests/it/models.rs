@@ -1,4 +1,4 @@
-//! The whole-model cases of `models/`: each folder has `model.mo` and `expect.toml`, and the model is simulated.
+//! The whole-model cases of `models/`: each folder has `model.mo`, `expect.toml` and the event log `events.txt` ([`crate::event_snapshot`]), and the model is simulated.
 //!
 //! `expect.toml` (all keys but `stop_time` and `tolerance` may be left out):
 //!
@@ -239,6 +239,7 @@ fn check(folder: &Path) {
         (Err(error), _) => panic!("{error}"),
     };
     compare(&expect, &run, &mut problem);
+    crate::event_snapshot::compare(folder, &run, &mut problem);
     match expect.fixme {
         Some(_) => assert!(
             !problem.is_empty(),
