@@ -161,7 +161,8 @@ impl<'a> Flattener<'a> {
         }
         let mut prologue = Vec::new();
         for p in &pending {
-            self.lower_default(p, &mut prologue)?;
+            let is_input = self.ir.functions[id].inputs.contains(&p.local);
+            self.lower_default(p, is_input, &mut prologue)?;
         }
         let body = self.function_body(inst, id, prologue)?;
         self.ir.functions[id].body = body;
@@ -290,8 +291,14 @@ impl<'a> Flattener<'a> {
         })
     }
 
-    /// Default of an input, initial value of others. Values of single fields become assignments at the start of the body.
-    fn lower_default(&mut self, p: &Pending<'a>, prologue: &mut Vec<func::Statement>) -> Res<()> {
+    /// Default of an input, initial value of others. A record that is no input begins with the values of its declaration and of its
+    /// class (specification 12.4.4); where not every field has one, they become assignments at the start of the body.
+    fn lower_default(
+        &mut self,
+        p: &Pending<'a>,
+        is_input: bool,
+        prologue: &mut Vec<func::Statement>,
+    ) -> Res<()> {
         let layers = &p.declared.effective.layers;
         if let Some((e, lex)) = Self::value_syntax(layers) {
             if matches!(e.kind, ExprKind::Break) {
@@ -321,7 +328,7 @@ impl<'a> Flattener<'a> {
             .iter()
             .map(|f| f.name)
             .collect();
-        let mut values = Vec::new();
+        let mut values = vec![None; fields.len()];
         for (k, field) in fields.iter().enumerate() {
             let of_field = descend_all(layers, *field);
             if let Some((e, lex)) = Self::value_syntax(&of_field) {
@@ -335,15 +342,20 @@ impl<'a> Flattener<'a> {
                 let field_ty = self.ir.records[record].fields[k].ty;
                 self.check_assignable(field_ty, value, e.span)?;
                 let value = self.adapt(value, self.ir.type_of_id(field_ty).base);
-                values.push((k, value, e.span));
+                values[k] = Some(value);
             }
         }
-        if values.len() == fields.len() && !fields.is_empty() {
-            let all = values.iter().map(|(_, v, _)| *v).collect();
+        if !is_input {
+            let constructor = self.record_constructor(p.declared.class)?;
+            values = self.known_defaults(constructor, values);
+        }
+        if let Some(all) = values.iter().copied().collect::<Option<Vec<ExprId>>>()
+            && !fields.is_empty()
+        {
             let value = self.node(
                 Expr::Record {
                     record,
-                    fields: all,
+                    fields: all.into(),
                 },
                 ty.base,
                 Vec::new(),
@@ -351,7 +363,12 @@ impl<'a> Flattener<'a> {
             self.ir.locals[p.local].default = Some(value);
             return Ok(());
         }
-        for (k, value, span) in values {
+        if is_input {
+            return Ok(());
+        }
+        let span = p.declared.decl.name.span;
+        for (k, value) in values.into_iter().enumerate() {
+            let Some(value) = value else { continue };
             let target = func::Target {
                 place: Place::Local(p.local),
                 access: vec![Access::Field(k as u32)],

@@ -332,8 +332,43 @@ impl<'a> Flattener<'a> {
         given: Vec<Option<ExprId>>,
         span: Span,
     ) -> Res<Vec<ExprId>> {
+        let filled = self.known_defaults(f, given);
+        let inputs = self.ir.functions[f].inputs.clone();
+        let open = || (inputs.iter().zip(&filled)).filter(|(_, v)| v.is_none());
+        let name = self.ir.functions[f].name;
+        for (&l, _) in open() {
+            let local = &self.ir.locals[l];
+            if local.default.is_none() {
+                return Err(Box::new(
+                    Diagnostic::error(
+                        "wrong-argument",
+                        span,
+                        format!("input `{}` of `{name}` is not given", local.name),
+                    )
+                    .secondary(local.span, "declared here, without default"),
+                ));
+            }
+        }
+        if let Some((&l, _)) = open().next() {
+            let name = self.ir.locals[l].name;
+            return Err(error(
+                "cyclic-parameters",
+                span,
+                format!("the default of input `{name}` depends on itself"),
+            ));
+        }
+        Ok(filled.into_iter().flatten().collect())
+    }
+
+    /// Inputs with the defaults that follow from what is given; `None` stays where there is no default, and where one depends on such
+    /// an input or on itself.
+    pub(crate) fn known_defaults(
+        &mut self,
+        f: FuncId,
+        given: Vec<Option<ExprId>>,
+    ) -> Vec<Option<ExprId>> {
         if given.iter().all(Option::is_some) {
-            return Ok(given.into_iter().flatten().collect());
+            return given;
         }
         let inputs = self.ir.functions[f].inputs.clone();
         let mut map: FxHashMap<LocalId, ExprId> = FxHashMap::default();
@@ -342,48 +377,30 @@ impl<'a> Flattener<'a> {
                 map.insert(*l, *e);
             }
         }
-        let mut missing: Vec<LocalId> = inputs
+        let mut missing: Vec<(LocalId, ExprId)> = inputs
             .iter()
-            .copied()
             .filter(|l| !map.contains_key(l))
+            .filter_map(|&l| Some((l, self.ir.locals[l].default?)))
             .collect();
-        while !missing.is_empty() {
+        loop {
             let before = missing.len();
             let mut still = Vec::new();
-            for l in missing {
-                let local = &self.ir.locals[l];
-                let Some(default) = local.default else {
-                    let name = self.ir.functions[f].name;
-                    return Err(Box::new(
-                        Diagnostic::error(
-                            "wrong-argument",
-                            span,
-                            format!("input `{}` of `{name}` is not given", local.name),
-                        )
-                        .secondary(local.span, "declared here, without default"),
-                    ));
-                };
+            for (l, default) in missing {
                 let waits = self.ir.reachable(&[default]).iter().any(|&id| {
                     matches!(self.ir.expr(id), Expr::Local(other) if inputs.contains(other) && !map.contains_key(other))
                 });
                 if waits {
-                    still.push(l);
+                    still.push((l, default));
                 } else {
                     let value = self.substitute_locals(default, &map);
                     map.insert(l, value);
                 }
             }
             if still.len() == before {
-                let name = self.ir.locals[still[0]].name;
-                return Err(error(
-                    "cyclic-parameters",
-                    span,
-                    format!("the default of input `{name}` depends on itself"),
-                ));
+                return inputs.iter().map(|l| map.get(l).copied()).collect();
             }
             missing = still;
         }
-        Ok(inputs.iter().map(|l| map[l]).collect())
     }
 
     /// A call with arguments in the order of the inputs; elementwise where arrays are given for scalars (specification 12.4.6).
