@@ -138,6 +138,8 @@ pub(crate) struct Scalarizer<'a> {
     steps: usize,
     /// Arena size at which inlining gives up.
     nodes_max: usize,
+    /// Elements that one assignment with a symbolic subscript may rewrite.
+    symbolic_target_max: usize,
     /// Conditions under which the current statement is executed.
     guards: Vec<ExprId>,
     collected: algorithm::Collected,
@@ -158,6 +160,7 @@ impl<'a> Scalarizer<'a> {
             depth: 0,
             steps: 0,
             nodes_max: usize::MAX,
+            symbolic_target_max: exec::SYMBOLIC_TARGET_MAX,
             guards: Vec::new(),
             collected: algorithm::Collected::default(),
         }

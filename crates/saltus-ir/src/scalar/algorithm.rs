@@ -3,9 +3,10 @@
 //! Comes in: an algorithm with its outputs. Goes out: one equation per output, found by symbolic execution. At its
 //! start an output that is discrete has the value `pre(v)`, a continuous one its start value. `when` is executed as
 //! `if` on the edge of its condition. Where the statements cannot be executed symbolically (loops with unknown
-//! bounds) the algorithm becomes a function of everything it reads and the outputs become results of one call.
+//! bounds, large arrays with a computed subscript) the algorithm becomes a function of everything it reads and the outputs become
+//! results of one call; where that is not possible either (actions), every element of such an array gets its own if-expression.
 
-use super::exec::AssertMode;
+use super::exec::{AssertMode, SYMBOLIC_TARGET_MAX};
 use super::{Result, ScalarError, Scalarizer, Shared};
 use crate::expr::{BinaryOp, Builtin, Expr, Ir, Sub};
 use crate::flat::{Algorithm, Assert, Origin, Variability, Variable, WhenAction};
@@ -18,6 +19,9 @@ use crate::types::Base;
 use crate::{ExprId, LocalId, TypeId, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_syntax::{Name, Span};
+
+/// Nodes that one algorithm section may add to the arena.
+const ALGORITHM_NODES_MAX: usize = 4_000_000;
 
 /// What an algorithm section says, as equations.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,12 +54,15 @@ pub fn algorithm_to_equations(
     variables: &IdVec<VarId, Variable>,
     algorithm: &Algorithm,
 ) -> std::result::Result<AlgorithmEquations, ScalarError> {
-    match symbolic(ir, variables, algorithm) {
-        Ok(equations) => Ok(equations),
-        Err(error) => FunctionBuilder::new(ir, variables, algorithm)
-            .and_then(FunctionBuilder::build)
-            .map_err(|_| error),
+    if let Ok(equations) = symbolic(ir, variables, algorithm, SYMBOLIC_TARGET_MAX) {
+        return Ok(equations);
     }
+    if let Ok(equations) =
+        FunctionBuilder::new(ir, variables, algorithm).and_then(FunctionBuilder::build)
+    {
+        return Ok(equations);
+    }
+    symbolic(ir, variables, algorithm, usize::MAX)
 }
 
 /// The value of `v` before the first statement.
@@ -81,11 +88,14 @@ fn symbolic(
     ir: &mut Ir,
     variables: &IdVec<VarId, Variable>,
     algorithm: &Algorithm,
+    symbolic_target_max: usize,
 ) -> Result<AlgorithmEquations> {
     let mut in_when = FxHashSet::default();
     assigned_in_when(ir, &algorithm.statements, false, &mut in_when);
     let mut pass = Scalarizer::new(ir);
     pass.asserts = AssertMode::Collect;
+    pass.symbolic_target_max = symbolic_target_max;
+    pass.nodes_max = pass.ir.n_nodes() + ALGORITHM_NODES_MAX;
     pass.collected.origin = Some(algorithm.origin);
     for &v in &algorithm.outputs {
         let before = value_before(pass.ir, variables, v, &in_when);
@@ -181,6 +191,19 @@ pub(super) fn guarded_assert(
             origin,
         });
     }
+}
+
+/// The subscript `sub` of an assigned element must be in `1:size` where the statement is reached.
+pub(super) fn subscript_in_range(pass: &mut Scalarizer<'_>, sub: ExprId, size: usize) {
+    let (one, last) = (pass.ir.integer(1), pass.ir.integer(size as i64));
+    let above = pass.ir.binary(BinaryOp::Ge, sub, one);
+    let below = pass.ir.binary(BinaryOp::Le, sub, last);
+    let inside = pass.ir.and(above, below);
+    let message = format!("the subscript of an assigned element is not in 1:{size}");
+    let message = pass.ir.string(&message);
+    let span = pass.collected.origin.map(|origin| origin.span);
+    let span = span.expect("an algorithm section has its origin");
+    guarded_assert(pass, inside, message, AssertLevel::Error, span);
 }
 
 impl Scalarizer<'_> {

@@ -3,7 +3,7 @@
 //! An `if` with a constant condition takes its branch; otherwise both branches are executed and every variable that
 //! differs becomes an if-expression. Loops are unrolled while their bounds are constant.
 
-use super::algorithm::guarded_assert;
+use super::algorithm::{guarded_assert, subscript_in_range};
 use super::{Result, ScalarError, Scalarizer, Selection, Shaped, Shared};
 use crate::expr::{BinaryOp, Builtin, Expr, Ir};
 use crate::func::{Access, FunctionBody, Place, Statement, StatementKind, Target};
@@ -15,8 +15,8 @@ use std::rc::Rc;
 const INLINE_NODES_MAX: usize = 20_000;
 /// Statements and loop passes that one inlined call may execute.
 const INLINE_STEPS_MAX: usize = 20_000;
-/// An assignment to `a[i]` with symbolic `i` rewrites every element of `a`, up to this many.
-const SYMBOLIC_TARGET_MAX: usize = 64;
+/// An assignment to `a[i]` with symbolic `i` rewrites every element of `a`, up to this many where a call of a function would do as well.
+pub(super) const SYMBOLIC_TARGET_MAX: usize = 64;
 
 /// What to do with an `assert` that is not certainly true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -557,11 +557,16 @@ impl Scalarizer<'_> {
             .symbolic
             .iter()
             .any(|&sub| self.ir.base(sub) != Base::Integer)
-            || combinations * selection.cells.len() > SYMBOLIC_TARGET_MAX
+            || combinations * selection.cells.len() > self.symbolic_target_max
         {
             return Err(ScalarError::NotConstant(
                 "the subscript of an assigned element",
             ));
+        }
+        if self.asserts == AssertMode::Collect {
+            for (&sub, &size) in selection.symbolic.iter().zip(&selection.symbolic_sizes) {
+                subscript_in_range(self, sub, size);
+            }
         }
         for combination in 0..combinations {
             let mut hit = self.ir.boolean(true);

@@ -149,6 +149,7 @@ models! {
     steady_start: "steady-start",
     stiff_decay: "stiff-decay",
     string_pendulum: "string-pendulum",
+    subscript_outside: "subscript-outside",
     switch_divider: "switch-divider",
     switch_opens_inductor: "switch-opens-inductor",
     table_lookup: "table-lookup",
