@@ -125,9 +125,10 @@ pub struct CompiledInstance {
     /// The system with all branches taken together: the only one, unless there is a store of modes.
     system: CompiledSystem,
     store: Option<ModeStore>,
-    modes: Vec<CompiledSystem>,
-    /// Ways into modes, by [`JumpId`].
-    jumps: Vec<CompiledSystem>,
+    /// By number, without those given up.
+    modes: Vec<Option<CompiledSystem>>,
+    /// Ways into modes, by [`JumpId`], without those given up.
+    jumps: Vec<Option<CompiledSystem>>,
     /// The mode in use, an index into `modes`, and the values of the switches that selected it.
     mode: Option<u32>,
     selected: Vec<bool>,
@@ -143,13 +144,39 @@ pub struct CompiledInstance {
     choices: Vec<Choice>,
 }
 
+/// A system that the store of modes has not given up.
+#[inline]
+fn kept(systems: &[Option<CompiledSystem>], number: u32) -> &CompiledSystem {
+    match &systems[number as usize] {
+        Some(system) => system,
+        None => unreachable!("what is in use was used last"),
+    }
+}
+
+fn keep(
+    systems: &mut Vec<Option<CompiledSystem>>,
+    number: u32,
+    system: CompiledSystem,
+    gone: &[u32],
+) {
+    for &k in gone {
+        systems[k as usize] = None;
+    }
+    if systems.len() == number as usize {
+        systems.push(None);
+    }
+    systems[number as usize] = Some(system);
+}
+
 /// Before the first tick.
 const NO_TICK: i64 = -1;
 
 impl CompiledInstance {
     /// The modes that this run has structured; none for a model that has only one.
     pub fn modes(&self) -> Vec<ModeSummary> {
-        self.store.as_ref().map_or(Vec::new(), ModeStore::summaries)
+        self.store
+            .as_ref()
+            .map_or(Vec::new(), |store| store.summaries(&self.info))
     }
 
     /// The text of a String variable whose slot has the value `number`.
@@ -332,7 +359,7 @@ impl Instance for CompiledInstance {
     fn system(&self, _: &Values) -> &CompiledSystem {
         match self.mode {
             None => &self.system,
-            Some(mode) => &self.modes[mode as usize],
+            Some(mode) => kept(&self.modes, mode),
         }
     }
 
@@ -345,9 +372,7 @@ impl Instance for CompiledInstance {
     }
 
     fn modes_structured(&self) -> u64 {
-        self.store
-            .as_ref()
-            .map_or(1, |store| store.n_modes() as u64)
+        self.store.as_ref().map_or(1, ModeStore::n_structured)
     }
 
     fn constraints(&self, values: &Values, out: &mut Vec<ConstraintValue>) -> Status {
@@ -393,10 +418,10 @@ impl Instance for CompiledInstance {
         else {
             return Ok(None);
         };
-        let (jump, new) = store.jump(switching, mode, violated, impacts, &self.info)?;
-        if let Some(program) = new {
+        let (jump, changes) = store.jump(switching, mode, violated, impacts, &self.info)?;
+        if let Some((number, program)) = changes.new {
             let system = self.add_program(program);
-            self.jumps.push(system);
+            keep(&mut self.jumps, number, system, &changes.gone);
         }
         fit(values, self.info.slots.len());
         Ok(Some(jump))
@@ -430,7 +455,7 @@ impl Instance for CompiledInstance {
 
     fn jump_system(&self, jump: JumpId) -> Option<(&CompiledSystem, &JumpInfo)> {
         let store = self.store.as_ref()?;
-        Some((&self.jumps[jump.0 as usize], store.jump_info(jump)))
+        Some((kept(&self.jumps, jump.0), store.jump_info(jump)))
     }
 
     fn select_mode(&mut self, values: &mut Values) -> Result<bool, Fault> {
@@ -459,10 +484,10 @@ impl Instance for CompiledInstance {
         else {
             return Ok(());
         };
-        let (mode, new) = store.select(switching, switches, &self.info)?;
-        if let Some(program) = new {
+        let (mode, changes) = store.select(switching, switches, &self.info)?;
+        if let Some((number, program)) = changes.new {
             let system = self.add_program(program);
-            self.modes.push(system);
+            keep(&mut self.modes, number, system, &changes.gone);
         }
         fit(values, self.info.slots.len());
         if self.mode != mode {
@@ -552,7 +577,7 @@ impl Instance for CompiledInstance {
     fn reselect_states(&mut self, values: &mut Values) -> Result<Vec<SelectionChange>, Fault> {
         let system = match self.mode {
             None => &self.system,
-            Some(mode) => &self.modes[mode as usize],
+            Some(mode) => kept(&self.modes, mode),
         };
         let program = system.program.clone();
         let mut changes = Vec::new();

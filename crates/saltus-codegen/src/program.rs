@@ -19,7 +19,7 @@ use saltus_model::{
     colour_columns,
 };
 use saltus_structure::{
-    Action, Assignment, Block, Coefficients, Direct, Modes, Role, Said, StateSet, Step,
+    Action, Assignment, Block, Coefficients, Direct, Modes, Restart, Role, Said, StateSet, Step,
     StructuredSystem, TimeEvent,
 };
 use saltus_syntax::{Diagnostic, SourceMap};
@@ -86,8 +86,8 @@ pub(crate) struct Program {
 
 #[derive(Debug)]
 pub(crate) struct RestartCode {
-    /// What the equations of jumps are made from.
-    pub(crate) system: StructuredSystem,
+    /// Highest index of its equations.
+    pub(crate) index: u32,
     /// Residual and magnitude of each constraint.
     pub(crate) constraints: Code,
     pub(crate) sites: Vec<Site>,
@@ -231,7 +231,6 @@ pub(crate) fn build(
             + system.starts.len(),
     );
     let modes = system.modes.take();
-    let basis = system.restart.is_some().then(|| system.clone());
     let sources = sites.sources();
     let layout = Layout::new(&system);
     let functions = RefCell::default();
@@ -289,7 +288,7 @@ pub(crate) fn build(
         modes: *modes,
         sources: sources.clone(),
     });
-    let restart = basis.map(|basis| b.restart(basis));
+    let restart = (system.restart.as_deref()).map(|restart| b.restart(restart));
     let sets = system
         .state_sets
         .iter()
@@ -1048,12 +1047,12 @@ impl<'a> Builder<'a> {
         (sources, lower.finish())
     }
 
-    fn restart(&mut self, system: StructuredSystem) -> RestartCode {
+    fn restart(&mut self, restart: &Restart) -> RestartCode {
+        let system = self.system;
         let flat = self.flat();
         let mut lower = self.lower(Site(0));
         let mut sites = Vec::new();
-        let constraints = system.restart.iter().flat_map(|r| &r.constraints);
-        for (i, constraint) in constraints.enumerate() {
+        for (i, constraint) in restart.constraints.iter().enumerate() {
             let text = || {
                 let (lhs, rhs) = (
                     expr_text(flat, constraint.lhs),
@@ -1073,7 +1072,7 @@ impl<'a> Builder<'a> {
         let discrete = self.assignments(&discrete);
         RestartCode {
             discrete: discrete.into(),
-            system,
+            index: restart.index(),
             constraints: lower.finish().into(),
             sites,
         }

@@ -471,6 +471,9 @@ pub(crate) struct Displaced {
     pub(crate) to: f64,
 }
 
+/// Modes that were left whose solvers stay as they are; those left longest ago are made again when they are met again.
+pub(crate) const PARKED_MAX: usize = 64;
+
 /// The parts of a run that belong to the mode in use.
 #[derive(Debug)]
 pub(crate) struct Mode {
@@ -496,7 +499,7 @@ impl Mode {
         let known = self.parked.iter().position(|mode| mode.number == number);
         let next = match known {
             Some(k) => {
-                let mut mode = self.parked.swap_remove(k);
+                let mut mode = self.parked.remove(k);
                 mode.driver.forget_factors();
                 mode.driver.accept(instance.system(values), values);
                 mode
@@ -524,6 +527,9 @@ impl Mode {
         self.parked
             .retain(|mode| mode.number != self.number && mode.number != left.number);
         self.parked.push(left);
+        if self.parked.len() > PARKED_MAX {
+            self.parked.remove(0);
+        }
     }
 
     pub(crate) fn enter<I: Instance>(

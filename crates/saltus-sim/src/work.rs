@@ -2,7 +2,7 @@
 
 use crate::event_step::EventStep;
 use crate::options::Options;
-use crate::point::{AffineRows, Mode, continuous_slots};
+use crate::point::{AffineRows, Mode, PARKED_MAX, continuous_slots};
 use crate::record::Cause;
 use crate::restart::Settling;
 use crate::watch::Watch;
@@ -152,7 +152,7 @@ impl Work {
             .iter()
             .position(|parked| parked.mode == mode.number);
         let mut next = match known {
-            Some(k) => self.parked.swap_remove(k),
+            Some(k) => self.parked.remove(k),
             None => Parked {
                 mode: mode.number,
                 integrator: new_integrator(instance, options, tolerances, values),
@@ -168,6 +168,9 @@ impl Work {
             isolation: std::mem::replace(&mut self.isolation, next.isolation),
             mixed: std::mem::replace(&mut self.mixed, next.mixed),
         });
+        if self.parked.len() > PARKED_MAX {
+            self.parked.remove(0);
+        }
         self.rows.forget();
         self.truth.clear();
         self.truth.resize(n_crossings, false);

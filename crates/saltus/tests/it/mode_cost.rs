@@ -53,3 +53,32 @@ fn a_structure_that_does_not_change_costs_no_allocation() {
     assert!(longer.1 > shorter.1 + 10_000, "{longer:?} {shorter:?}");
     assert_eq!(longer.0, shorter.0);
 }
+
+#[test]
+fn modes_that_were_given_up_come_back_as_they_were() {
+    // Three inductors behind switches, eight modes; many parameters make each of them large, so that there is room for four.
+    let runs = [3, 30_000].map(|parameters| {
+        let text = format!(
+            "model Three
+  parameter Real p[{parameters}] = fill(1, {parameters});
+  Real i[3](each start = 0, each fixed = true), u[3];
+equation
+  for k in 1:3 loop
+    der(i[k]) = p[k] - i[k] - u[k];
+    0 = if sin(sqrt(k)*time) > 0 then u[k] else i[k];
+  end for;
+end Three;"
+        );
+        let experiment = compile(&text, "Three");
+        let run = experiment.experiment().stop_time(30.0).simulate();
+        run.unwrap_or_else(|error| panic!("{error}"))
+    });
+    let [kept, given_up] = &runs;
+    assert_eq!(kept.statistics.modes_structured, 8);
+    assert!(given_up.statistics.modes_structured > 8);
+    assert_eq!(kept.event_log.len(), given_up.event_log.len());
+    for (a, b) in kept.event_log.iter().zip(&given_up.event_log) {
+        assert_eq!((a.time, a.mode), (b.time, b.mode));
+        assert_eq!((&a.changed, &a.impulses), (&b.changed, &b.impulses));
+    }
+}
