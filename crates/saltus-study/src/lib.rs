@@ -4,12 +4,18 @@
 
 mod ball;
 mod comparison;
+mod diodes;
 mod event_methods;
 mod filament;
+mod four_quadrant;
 mod hybrid;
+mod hysteresis;
+mod linear;
 mod location;
 mod piecewise;
+mod rectifiers;
 mod report;
+mod robot;
 mod rotor;
 mod runs;
 mod steps;
@@ -53,7 +59,12 @@ studies! {
     StepSize "step-size" steps::study();
     Location "location" Ok(location::study());
     Piecewise "piecewise" piecewise::study();
-    TrainEngine "train-engine" Ok(train::study());
+    TrainEngine "train-engine" train::study();
+    FourQuadrant "four-quadrant" four_quadrant::study();
+    Rectifiers "rectifiers" rectifiers::study();
+    Diodes "diodes" diodes::study();
+    Robot "robot" robot::study();
+    Hysteresis "hysteresis" hysteresis::study();
 }
 
 impl Study {

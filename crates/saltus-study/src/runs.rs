@@ -124,9 +124,14 @@ pub(crate) fn line(run: &Run, name: &str, unit: &str) -> Result<Line, Error> {
 
 /// Times at which a variable jumps.
 pub(crate) fn jumps(run: &Run, name: &str) -> Result<Vec<f64>, Error> {
+    jumps_above(run, name, 0.0)
+}
+
+/// Times at which a variable jumps by more than a height.
+pub(crate) fn jumps_above(run: &Run, name: &str, height: f64) -> Result<Vec<f64>, Error> {
     let points = points(run, name)?;
     let mut times: Vec<f64> = (points.windows(2))
-        .filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1)
+        .filter(|pair| pair[0].0 == pair[1].0 && (pair[0].1 - pair[1].1).abs() > height)
         .map(|pair| pair[0].0)
         .collect();
     times.dedup();

@@ -53,7 +53,7 @@ fn rotor_stator() {
 #[test]
 fn train_engine() {
     let report = passes(Study::TrainEngine);
-    assert_eq!(report.pictures.len(), 3);
+    assert_eq!(report.pictures.len(), 4);
 }
 
 #[test]
@@ -70,6 +70,33 @@ fn location() {
 #[test]
 fn piecewise() {
     passes(Study::Piecewise);
+}
+
+#[test]
+fn four_quadrant() {
+    let report = passes(Study::FourQuadrant);
+    assert_eq!(report.pictures.len(), 4);
+}
+
+#[test]
+fn robot() {
+    passes(Study::Robot);
+}
+
+#[test]
+fn hysteresis() {
+    passes(Study::Hysteresis);
+}
+
+#[test]
+fn rectifiers() {
+    let report = passes(Study::Rectifiers);
+    assert_eq!(report.pictures.len(), 5);
+}
+
+#[test]
+fn diodes() {
+    passes(Study::Diodes);
 }
 
 #[test]
