@@ -211,6 +211,12 @@ impl Restart {
             let var = chains[chain][order.min(chains[chain].len() - 1)];
             return Err(Box::new(self.too_high(&system.flat, violated, var)));
         }
+        let named_by_alias: FxHashSet<VarId> = (system.flat.variables.iter().zip(&system.roles))
+            .filter_map(|((_, variable), role)| match role {
+                Role::Alias { of, .. } if is_own(variable.name.as_str()) => Some(*of),
+                _ => None,
+            })
+            .collect();
         let flat = &mut system.flat;
         // What is an impulse, with its weight as an expression.
         let mut weights: FxHashMap<VarId, ExprId> = FxHashMap::default();
@@ -244,7 +250,8 @@ impl Restart {
                 let jump = flat.ir.sub(now, before);
                 weights.insert(impulse, jump);
                 // What the model calls by a name of its own is in the log.
-                if !flat.variables[impulse].name.as_str().starts_with("der(") {
+                let name = flat.variables[impulse].name.as_str();
+                if is_own(name) || named_by_alias.contains(&impulse) {
                     let weight = weight_variable(flat, impulse);
                     impulses.push((impulse, weight));
                     unknowns.push(weight);
@@ -471,4 +478,9 @@ fn magnitude(ir: &mut Ir, lhs: ExprId, rhs: ExprId) -> ExprId {
         }
     }
     sum
+}
+
+/// A name that the modeller gave: not a derivative, nothing added.
+fn is_own(name: &str) -> bool {
+    !name.starts_with("der(") && !name.starts_with('$')
 }

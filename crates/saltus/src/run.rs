@@ -621,6 +621,18 @@ impl Collector<'_, '_> {
         }
     }
 
+    /// The name of what is an impulse, and whether it is minus the slot: a force that is an alias of a derivative has its own name.
+    fn shown_impulse(&self, slot: Slot) -> Option<(&str, bool)> {
+        let own = |name: &str| !name.starts_with('$') && !name.starts_with("der(");
+        let name = self.info.slots[slot.index()].name.as_str();
+        if own(name) {
+            return Some((name, false));
+        }
+        let shares = |v: &&saltus_model::VariableInfo| v.slot == slot && own(&v.name);
+        let variable = self.info.variables.iter().find(shares)?;
+        Some((&variable.name, variable.negated))
+    }
+
     /// The name of a slot as the user knows it; internal slots that a variable shares have its name, others none.
     fn shown_name(&self, slot: Slot) -> Option<&str> {
         let name = self.info.slots[slot.index()].name.as_str();
@@ -705,8 +717,11 @@ impl saltus_sim::Recorder for Collector<'_, '_> {
             .collect();
         let impulses = (event.impulses.iter())
             .filter_map(|&(slot, value)| {
-                let variable = self.shown_name(slot)?.to_owned();
-                Some(saltus_results::Impulse { variable, value })
+                let (variable, negated) = self.shown_impulse(slot)?;
+                Some(saltus_results::Impulse {
+                    variable: variable.to_owned(),
+                    value: if negated { -value } else { value },
+                })
             })
             .collect();
         let record = EventRecord {

@@ -102,6 +102,7 @@ models! {
     limiter_of_time: "limiter-of-time",
     linear_loop: "linear-loop",
     mass_with_stop: "mass-with-stop",
+    masses_in_row: "masses-in-row",
     masses_stick: "masses-stick",
     masses_stick_velocity: "masses-stick-velocity",
     masses_with_product: "masses-with-product",
