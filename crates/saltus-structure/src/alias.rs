@@ -7,6 +7,7 @@
 //! changed, so the pass is linear but for the merging of occurrence lists (small into large).
 
 use crate::numeric::known_nonzero;
+use crate::parameters::is_fixed;
 use crate::rewrite::substitute;
 use crate::system::Assignment;
 use crate::work::{Class, Kind, Work};
@@ -57,6 +58,8 @@ struct Info {
     der: Option<(VarId, bool)>,
     /// root = ±der(this)
     int: Option<(VarId, bool)>,
+    /// An equation reads `pre(root)`, which at the start is a fixed value that may be another than that of the root.
+    remembers: bool,
 }
 
 struct Pass<'a> {
@@ -90,6 +93,12 @@ impl<'a> Pass<'a> {
             if let Kind::Assign { var, .. } = eq.kind {
                 info[var.index()].assigned = Some(var);
             }
+        }
+        let roots: Vec<ExprId> = (work.equations.iter())
+            .flat_map(|eq| [eq.lhs, eq.rhs])
+            .collect();
+        for v in work.pre_incidence(&roots) {
+            info[v.index()].remembers = is_fixed(work, v) == Some(true);
         }
         for v in work.flat.variables.ids() {
             if let Some(&der) = work.der.get(&v) {
@@ -243,7 +252,11 @@ impl<'a> Pass<'a> {
     /// The equation contains the unknown class `x` only, besides parameters.
     fn fix(&mut self, k: usize, x: VarId) {
         let info = self.info[x.index()];
-        if info.assigned.is_some() || info.int.is_some() || self.carries_impulse(x) {
+        if info.assigned.is_some()
+            || info.int.is_some()
+            || info.remembers
+            || self.carries_impulse(x)
+        {
             return;
         }
         let (lhs, rhs) = (self.work.equations[k].lhs, self.work.equations[k].rhs);
@@ -372,6 +385,7 @@ impl<'a> Pass<'a> {
             let (own, other) = (self.info[root.index()], self.info[child.index()]);
             let info = &mut self.info[root.index()];
             info.assigned = own.assigned.or(other.assigned);
+            info.remembers |= other.remembers;
             info.der = own.der.or(other.der.map(|(d, s)| (d, s ^ negated)));
             info.int = own.int.or(other.int.map(|(i, s)| (i, s ^ negated)));
             if let (Some((d1, s1)), Some((d2, s2))) = (own.der, other.der) {

@@ -74,6 +74,8 @@ struct Parts {
     initial: initial::InitialSystem,
     starts: Vec<Assignment>,
     modes: Option<Box<Modes>>,
+    /// Variables up to this one are those of the event system; later ones belong to the initial system.
+    n_event_variables: usize,
 }
 
 fn build(work: &mut Work) -> Option<Parts> {
@@ -196,6 +198,7 @@ fn reduced_parts(work: &mut Work, aliases: alias::Aliases, n_parameters: usize) 
         .map(|s| held.get(&s.0).copied().unwrap_or(s.0))
         .chain(inlined.map(|state| state.value_old))
         .collect();
+    let n_event_variables = work.flat.variables.len();
     let initial = initial::initial_system(work, &all, &state_order)?;
     let schedules = schedule::schedules(work, &event, &pairs, &crossings);
     schedule::mark_sliding(
@@ -231,6 +234,7 @@ fn reduced_parts(work: &mut Work, aliases: alias::Aliases, n_parameters: usize) 
         initial,
         starts,
         modes: None,
+        n_event_variables,
     })
 }
 

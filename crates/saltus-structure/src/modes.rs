@@ -443,7 +443,9 @@ fn live_switches(
     }
     let states: FxHashSet<VarId> = parts.states.iter().map(|s| s.0).collect();
     let columns = unknowns(work, |v| {
-        aliases.representative(v) == v && !states.contains(&v)
+        v.index() < parts.n_event_variables
+            && aliases.representative(v) == v
+            && !states.contains(&v)
     });
     let mut column = vec![u32::MAX; work.flat.variables.len()];
     for (k, v) in columns.iter().enumerate() {

@@ -96,6 +96,7 @@ models! {
     impact_on_stuck_mass: "impact-on-stuck-mass",
     index_switch: "index-switch",
     index_switch_back: "index-switch-back",
+    initial_pre_selects_mode: "initial-pre-selects-mode",
     iterated_constraint: "iterated-constraint",
     iterated_guide: "iterated-guide",
     limiter: "limiter",
@@ -115,6 +116,7 @@ models! {
     pendulum_over_the_top: "pendulum-over-the-top",
     pi_controller: "pi-controller",
     plate_pendulum: "plate-pendulum",
+    pre_of_constant: "pre-of-constant",
     preferred_states: "preferred-states",
     pulse_modulator: "pulse-modulator",
     quaternion_top: "quaternion-top",
@@ -193,14 +195,30 @@ fn check(folder: &Path) {
         std::fs::read_to_string(&file)
             .unwrap_or_else(|e| panic!("cannot read {}: {e}", file.display()))
     };
-    let expect = Expect::parse(&read("expect.toml"));
     let text = read("model.mo");
     let mut workspace = Workspace::new();
     workspace.add_library_dir(root().join("library"));
     workspace.add_source("model.mo", text.clone());
-    let mut compiled = workspace
-        .compile(&class_of(&text))
-        .unwrap_or_else(|e| panic!("{e}"));
+    let class = class_of(&text);
+    check_class(
+        &mut workspace,
+        &class,
+        &read("expect.toml"),
+        |run, problem| {
+            crate::event_snapshot::compare(folder, run, problem);
+        },
+    );
+}
+
+/// Simulates a class and compares with the text of an `expect.toml`, and with what `more` wants.
+pub(crate) fn check_class(
+    workspace: &mut Workspace,
+    class: &str,
+    expect: &str,
+    more: impl FnOnce(&Run, &mut String),
+) {
+    let expect = Expect::parse(expect);
+    let mut compiled = workspace.compile(class).unwrap_or_else(|e| panic!("{e}"));
     let times = expect
         .values
         .iter()
@@ -241,14 +259,13 @@ fn check(folder: &Path) {
         (Err(error), _) => panic!("{error}"),
     };
     compare(&expect, &run, &mut problem);
-    crate::event_snapshot::compare(folder, &run, &mut problem);
+    more(&run, &mut problem);
     match expect.fixme {
         Some(_) => assert!(
             !problem.is_empty(),
-            "{}: all is as expected now, remove `fixme`",
-            folder.display()
+            "{class}: all is as expected now, remove `fixme`"
         ),
-        None => assert!(problem.is_empty(), "{}\n{problem}", folder.display()),
+        None => assert!(problem.is_empty(), "{class}\n{problem}"),
     }
 }
 
