@@ -6,6 +6,7 @@ mod errors;
 mod event_snapshot;
 mod function_derivatives;
 mod inline;
+mod library;
 mod mdtest;
 mod messages;
 mod mode_cost;

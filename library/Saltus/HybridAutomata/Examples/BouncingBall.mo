@@ -1,5 +1,6 @@
 within Saltus.HybridAutomata.Examples;
 model BouncingBall "One location, left and entered again at each impact, which resets the velocity"
+  extends Icons.Example;
   parameter Real g(unit = "m/s2") = 9.81 "Gravity";
   parameter Real e(unit = "1") = 0.8 "Coefficient of restitution at the first impact";
   parameter Real wear(unit = "1") = 0.95 "What an impact leaves of the coefficient";

@@ -1,5 +1,6 @@
 within Saltus.HybridAutomata.Examples;
 model FilamentPendulum "A mass on a filament: angle and angular velocity while it is taut, position and velocity in free flight"
+  extends Icons.Example;
   parameter Real m(unit = "kg") = 0.75 "Mass";
   parameter Real g(unit = "m/s2") = 9.80665 "Gravity";
   parameter Real L(unit = "m") = 1 "Length of the filament";

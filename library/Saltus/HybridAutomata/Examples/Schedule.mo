@@ -1,5 +1,6 @@
 within Saltus.HybridAutomata.Examples;
 model Schedule "An automaton inside a location of another: the thermostat works by day only, and begins anew every morning"
+  extends Icons.Example;
   parameter Real k(unit = "1/s") = 0.1 "Rate of cooling";
   parameter Real ambient(unit = "degC") = 5 "Temperature outside";
   parameter Real heating(unit = "K/s") = 3 "What the heating adds";

@@ -1,5 +1,6 @@
 within Saltus.HybridAutomata.Examples;
 model Thermostat "A room whose heating is switched on below 18 and off above 22 degrees"
+  extends Icons.Example;
   parameter Real k(unit = "1/s") = 0.1 "Rate of cooling";
   parameter Real ambient(unit = "degC") = 5 "Temperature outside";
   parameter Real heating(unit = "K/s") = 3 "What the heating adds";

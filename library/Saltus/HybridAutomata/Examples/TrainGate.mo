@@ -1,5 +1,6 @@
 within Saltus.HybridAutomata.Examples;
 model TrainGate "Train and gate side by side; the train says when it comes and goes, the gate follows in the same instant"
+  extends Icons.Example;
   model Train "Runs in circles"
     parameter Real speed(unit = "m/s") = 20 "Of the train";
     parameter Real circle(unit = "m") = 2000 "Length of the track";

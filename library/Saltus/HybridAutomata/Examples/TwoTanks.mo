@@ -1,5 +1,6 @@
 within Saltus.HybridAutomata.Examples;
 model TwoTanks "Two tanks whose valve, once open, keeps their levels equal: two states, then one"
+  extends Icons.Example;
   parameter Real A1(unit = "m2") = 2 "Area of the first tank";
   parameter Real A2(unit = "m2") = 1 "Area of the second tank";
   parameter Real inflow(unit = "m3/s") = 0.3 "Into the first tank";
