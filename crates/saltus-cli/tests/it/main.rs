@@ -1,5 +1,6 @@
 //! The program from outside: arguments, files, exit codes.
 
+mod book;
 mod command_line;
 mod explain;
 #[cfg(unix)]

@@ -1,0 +1,136 @@
+//! Every command of the book is run, in a copy of its models, and prints what the page says.
+//!
+//! A block marked `console` holds commands (`$ saltus …`), each with the lines that it prints; `…` stands for any text, and alone in a line for any lines. The last line may be
+//! `exit code N`; without it the code is 0. Pictures that a page shows must be made by its commands.
+//!
+//! `SALTUS_BLESS=1 cargo test -p saltus-cli book` writes the pictures of the book anew.
+
+use crate::{saltus_in, scratch};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn book() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/book")
+}
+
+/// A command with the lines that it has to print.
+struct Command {
+    words: Vec<String>,
+    prints: Vec<String>,
+}
+
+fn commands(page: &str) -> Vec<Command> {
+    let mut found: Vec<Command> = Vec::new();
+    let mut inside = false;
+    for line in page.lines() {
+        match (inside, line) {
+            (false, "```console") => inside = true,
+            (true, "```") => inside = false,
+            (true, line) => match line.strip_prefix("$ saltus ") {
+                Some(rest) => found.push(Command {
+                    words: rest.split_whitespace().map(str::to_owned).collect(),
+                    prints: Vec::new(),
+                }),
+                None => {
+                    let last = found.last_mut().expect("a block begins with `$ saltus `");
+                    last.prints.push(line.to_owned());
+                }
+            },
+            (false, _) => {}
+        }
+    }
+    found
+}
+
+/// Whether `line` is `pattern`, whose `…` stand for any text.
+fn fits(line: &str, pattern: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('…') else {
+        return line == pattern;
+    };
+    let Some(line) = line.strip_prefix(head) else {
+        return false;
+    };
+    (0..=line.len())
+        .filter(|&k| line.is_char_boundary(k))
+        .any(|k| fits(&line[k..], rest))
+}
+
+/// The same of lines; a pattern `…` stands for any of them.
+fn all_fit(lines: &[&str], patterns: &[&str]) -> bool {
+    match (lines, patterns) {
+        ([], []) => true,
+        (_, ["…", rest @ ..]) => (0..=lines.len()).any(|k| all_fit(&lines[k..], rest)),
+        ([line, lines @ ..], [pattern, rest @ ..]) => fits(line, pattern) && all_fit(lines, rest),
+        _ => false,
+    }
+}
+
+#[test]
+fn every_command_of_the_book_prints_what_it_says() {
+    let folder = scratch("book");
+    for entry in fs::read_dir(book().join("models")).expect("the folder exists") {
+        let path = entry.expect("it can be read").path();
+        fs::copy(&path, folder.join(path.file_name().expect("a file"))).expect("copied");
+    }
+    let library = book().join("../../library");
+    let library = library.to_string_lossy();
+    let mut problem = String::new();
+    let mut n_commands = 0;
+    for entry in fs::read_dir(book()).expect("the folder exists") {
+        let path = entry.expect("it can be read").path();
+        if path.extension().is_none_or(|e| e != "md") {
+            continue;
+        }
+        let page = fs::read_to_string(&path).expect("the page");
+        for command in commands(&page) {
+            let words: Vec<&str> = (command.words.iter())
+                .map(|word| {
+                    if word == "library" {
+                        &library
+                    } else {
+                        word.as_str()
+                    }
+                })
+                .collect();
+            let ran = saltus_in(&folder, &words);
+            n_commands += 1;
+            let printed = format!("{}{}", ran.stdout, ran.stderr);
+            let mut lines: Vec<&str> = printed.lines().map(str::trim_end).collect();
+            let code = format!("exit code {}", ran.exit.unwrap_or(-1));
+            if ran.exit != Some(0) {
+                lines.push(&code);
+            }
+            let patterns: Vec<&str> = command.prints.iter().map(String::as_str).collect();
+            if !all_fit(&lines, &patterns) {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let _ = writeln!(
+                    problem,
+                    "{name}: saltus {}\n{}\n",
+                    command.words.join(" "),
+                    lines.join("\n")
+                );
+            }
+        }
+        for picture in page.split("](pictures/").skip(1) {
+            let name = picture.split(')').next().unwrap_or_default();
+            let Ok(made) = fs::read_to_string(folder.join(name)) else {
+                let _ = writeln!(problem, "{}: no command makes {name}", path.display());
+                continue;
+            };
+            let stored = book().join("pictures").join(name);
+            if std::env::var_os("SALTUS_BLESS").is_some() {
+                fs::create_dir_all(book().join("pictures")).expect("made");
+                fs::write(&stored, &made).expect("written");
+            }
+            // The last digit of a coordinate may differ; the number of curves and points may not.
+            let stored = fs::read_to_string(&stored).unwrap_or_default();
+            let marks = |text: &str| (text.matches("<path").count(), text.matches("<text").count());
+            if marks(&made) != marks(&stored) {
+                let _ = writeln!(problem, "pictures/{name} is not what the command makes");
+            }
+        }
+    }
+    assert!(problem.is_empty(), "\n{problem}");
+    assert!(n_commands >= 20, "{n_commands} commands");
+}
