@@ -2,6 +2,7 @@
 
 mod bits;
 mod compliance;
+mod gallery;
 mod msl;
 mod work_precision;
 
@@ -22,6 +23,8 @@ enum Task {
     Msl(msl::Options),
     /// Agreement with the cases of the ModelicaCompliance library
     Compliance(compliance::Options),
+    /// Writes the gallery: models with picture, numbers, text and command
+    Gallery(gallery::Options),
     /// Whether interpreter and machine code give the same results
     Bits(bits::Options),
     /// Work against precision of the integrators on problems with known end values
@@ -32,6 +35,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Msl(options) => msl::run(&options),
         Task::Compliance(options) => compliance::run(&options),
+        Task::Gallery(options) => gallery::run(&options),
         Task::Bits(options) => bits::run(&options),
         Task::WorkPrecision(options) => work_precision::run_all(&options),
     };
