@@ -270,7 +270,6 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     for (name, svg) in &gallery.pictures {
         write(name, svg)?;
     }
-    println!("{} models", gallery.pictures.len());
     Ok(())
 }
 
@@ -400,8 +399,8 @@ fn numbers(run: &Run) -> String {
 
 /// The name of the last model of a text at its left edge.
 fn last_class(text: &str) -> Option<&str> {
-    let declared = text.lines().filter_map(|line| line.strip_prefix("model "));
-    declared.last()?.split_whitespace().next()
+    let mut declared = text.lines().filter_map(|line| line.strip_prefix("model "));
+    declared.next_back()?.split_whitespace().next()
 }
 
 #[cfg(test)]
