@@ -84,6 +84,12 @@ pub(crate) struct SimulateArgs {
     /// How events are located in their brackets; `saltus study event-methods` compares the methods
     #[arg(long, value_name = "NAME")]
     pub(crate) event_method: Option<String>,
+    /// How events are noticed within a step: all (every root of the interpolant), or the textbook's sign-change, derivative or sturm, which may miss some
+    #[arg(long, value_name = "NAME")]
+    pub(crate) event_detection: Option<String>,
+    /// How the first of several events in a step is told apart: together, or the textbook's regula-falsi or golden-section
+    #[arg(long, value_name = "NAME")]
+    pub(crate) event_isolation: Option<String>,
     /// Where infinitely many events come to a limit: continue (at rest) or stop
     #[arg(long, value_name = "WHAT")]
     pub(crate) zeno: Option<String>,

@@ -228,6 +228,12 @@ fn with_options<'m>(
     if let Some(name) = &args.event_method {
         experiment = experiment.event_method(name).map_err(failure)?;
     }
+    if let Some(name) = &args.event_detection {
+        experiment = experiment.event_detection(name).map_err(failure)?;
+    }
+    if let Some(name) = &args.event_isolation {
+        experiment = experiment.event_isolation(name).map_err(failure)?;
+    }
     if let Some(step) = args.inline_step {
         experiment = experiment.inline_step(step);
     }

@@ -1,7 +1,7 @@
 //! What the user chooses for one run, and what the outside world provides.
 
 use saltus_model::{Experiment, Slot};
-use saltus_solve::{LocationMethod, SolverName};
+use saltus_solve::{EventSearch, LocationMethod, SolverName};
 use std::sync::atomic::AtomicBool;
 
 /// What happens where infinitely many events come to a limit.
@@ -32,6 +32,8 @@ pub struct Options {
     pub solver: SolverName,
     /// How events are located in their brackets.
     pub event_method: LocationMethod,
+    /// How they are noticed and told apart.
+    pub event_search: EventSearch,
     /// Largest step size the integrator may take; `None`: a tenth of the span.
     pub step_size_max: Option<f64>,
     /// Step of integrators that are equations of the model, in seconds; `None`: what the model says, else the interval of the output.
@@ -74,6 +76,7 @@ impl From<Experiment> for Options {
             },
             solver: SolverName::Auto,
             event_method: LocationMethod::default(),
+            event_search: EventSearch::default(),
             step_size_max: None,
             inline_step: None,
             wall_seconds_max: None,

@@ -9,7 +9,7 @@ use crate::watch::Watch;
 use saltus_model::{Instance, ScheduleKind, Section, Slot, System, Values};
 use saltus_solve::roots::Change;
 use saltus_solve::scale::{REST_BAND_REL, nominal_magnitude};
-use saltus_solve::{Integrator, Isolation, LocationMethod, SolverName, Tolerances};
+use saltus_solve::{EventSearch, Integrator, Isolation, LocationMethod, SolverName, Tolerances};
 use std::collections::HashMap;
 
 /// What one run leaves for the next.
@@ -37,6 +37,7 @@ impl Room {
 struct Choice {
     solver: SolverName,
     event_method: LocationMethod,
+    event_search: EventSearch,
     tolerance: f64,
 }
 
@@ -45,6 +46,7 @@ impl Choice {
         Choice {
             solver: options.solver,
             event_method: options.event_method,
+            event_search: options.event_search,
             tolerance: options.tolerance,
         }
     }
@@ -118,7 +120,7 @@ impl Work {
             causes_logged: Vec::new(),
             settling: Settling::default(),
             integrator: new_integrator(instance, options, tolerances, values),
-            isolation: new_isolation(system, options.event_method),
+            isolation: new_isolation(system, options),
             mixed: mixed_groups(system),
             rows: AffineRows::default(),
             truth: vec![false; n_crossings],
@@ -156,7 +158,7 @@ impl Work {
             None => Parked {
                 mode: mode.number,
                 integrator: new_integrator(instance, options, tolerances, values),
-                isolation: new_isolation(system, options.event_method),
+                isolation: new_isolation(system, options),
                 mixed: mixed_groups(system),
             },
         };
@@ -256,8 +258,10 @@ fn mixed_groups<S: System>(system: &S) -> Vec<MixedGroup> {
 }
 
 /// Work space for the crossing functions of a mode, with the magnitudes below which they rest after an event.
-fn new_isolation<S: System>(system: &S, method: LocationMethod) -> Isolation {
-    let mut isolation = Isolation::new(system.crossings().len()).with_method(method);
+fn new_isolation<S: System>(system: &S, options: &Options) -> Isolation {
+    let mut isolation = Isolation::new(system.crossings().len())
+        .with_method(options.event_method)
+        .with_search(options.event_search);
     for (band, crossing) in isolation.band.iter_mut().zip(system.crossings()) {
         *band = REST_BAND_REL * nominal_magnitude(crossing.nominal);
     }

@@ -48,7 +48,8 @@ pub use one_step::{Discontinuity, Start};
 pub use radau::Radau;
 pub use released::{NotReleased, Released};
 pub use roots::{
-    CrossingFunctions, Isolation, Located, LocationMethod, SignRule, Touch, first_crossing,
+    CrossingFunctions, Detection, EventSearch, Isolation, Located, LocationMethod, SignRule, Touch,
+    first_crossing,
 };
 pub use scale::Tolerances;
 pub use several::SeveralSolutions;

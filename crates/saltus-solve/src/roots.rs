@@ -21,6 +21,7 @@
 
 mod affine;
 mod bernstein;
+pub mod detect;
 mod general;
 pub mod interpolation;
 pub mod isolate;
@@ -32,6 +33,7 @@ pub mod step_curve;
 use crate::error::SolveError;
 use crate::scale::{DENSE_EVENTS_ULPS, EPS, time_resolution};
 use bernstein::Walk;
+pub use detect::{Detection, EventSearch};
 pub use location::LocationMethod;
 use location::{Guess, Locator, Needs};
 
@@ -153,6 +155,7 @@ struct Candidate {
 #[derive(Debug, Default)]
 pub struct Isolation {
     method: LocationMethod,
+    search: EventSearch,
     affine: Vec<usize>,
     general: Vec<usize>,
     classified: bool,
@@ -220,6 +223,11 @@ impl Isolation {
 
     pub fn with_method(mut self, method: LocationMethod) -> Isolation {
         self.method = method;
+        self
+    }
+
+    pub fn with_search(mut self, search: EventSearch) -> Isolation {
+        self.search = search;
         self
     }
 
@@ -363,7 +371,8 @@ pub fn first_crossing<F: CrossingFunctions + ?Sized>(
         nodes_known: false,
         bows: Bows::Unknown,
     };
-    if search.is_quiet(t_a, t_b)? {
+    let finds_all = search.isolation.search.detection == Detection::All;
+    if finds_all && search.is_quiet(t_a, t_b)? {
         return Ok(None);
     }
     search.by_all_means(t_a, t_b)
@@ -480,7 +489,12 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             *scale = a.abs();
         }
         self.isolation.candidates.clear();
-        self.search(a, b, t_a, t_b)
+        match self.isolation.search.detection {
+            Detection::All => self.search(a, b, t_a, t_b),
+            Detection::SignChange | Detection::Derivative | Detection::Sturm => {
+                self.by_textbook(a, b, t_a, t_b)
+            }
+        }
     }
 
     /// The relation does not fit its function although no event is due: one has to happen at once, but time must advance.
@@ -548,6 +562,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
                 }
             }
             if !self.isolation.candidates.is_empty() {
+                self.tell_apart(t_a, Scope::Affine)?;
                 let bracket = self.locate((t_a, a), (t_b, b), Scope::Affine)?;
                 limit = bracket.left;
                 first = Some(bracket);
@@ -558,6 +573,7 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             self.evaluate(limit, Scope::All, b)?;
             self.general(a, b, t_a, limit)?;
             if !self.isolation.candidates.is_empty() {
+                self.tell_apart(t_a, Scope::All)?;
                 // The values of the bracket before are given up.
                 let bracket = self.locate((t_a, a), (limit, b), Scope::All)?;
                 return self.gather(bracket, Scope::All, t_b).map(Some);

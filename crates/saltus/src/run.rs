@@ -19,7 +19,8 @@ use saltus_sim::{
     CreepRecord, Environment, LocationMethod, NoteRecord, Options, OutputGrid, RowKind,
     RunStatistics, RunSummary, SolverName, StartPoint, StepRecord, Zeno,
 };
-use saltus_solve::Noted;
+use saltus_solve::roots::isolate::IsolationRule;
+use saltus_solve::{Detection, Noted};
 use saltus_syntax::{Diagnostic, SourceMap};
 use std::borrow::Cow;
 use std::io::Write;
@@ -202,13 +203,37 @@ impl<'m, M: Model> Experiment<'m, M> {
     /// How events are located: `chandrupatla`, `itp`, `brent` and others.
     pub fn event_method(mut self, name: &str) -> Result<Self, Error> {
         let Some(method) = LocationMethod::from_name(name) else {
-            let known: Vec<&str> = LocationMethod::ALL.iter().map(|m| m.as_str()).collect();
-            return Err(Error::Usage(format!(
-                "there is no event method `{name}`; known are {}",
-                known.join(", ")
-            )));
+            let known = LocationMethod::ALL.map(LocationMethod::as_str);
+            return Err(unknown("event method", name, &known));
         };
         self.options.event_method = method;
+        Ok(self)
+    }
+
+    /// How events are noticed within a step: `all` (the roots of the interpolant), or the textbook's `sign-change`, `derivative` and `sturm`, which may miss some.
+    pub fn event_detection(mut self, name: &str) -> Result<Self, Error> {
+        let Some(detection) = Detection::from_name(name) else {
+            let known = Detection::ALL.map(Detection::as_str);
+            return Err(unknown("event detection", name, &known));
+        };
+        self.options.event_search.detection = detection;
+        Ok(self)
+    }
+
+    /// How the first of several events in a step is told apart: `together`, or the textbook's `regula-falsi` and `golden-section`.
+    pub fn event_isolation(mut self, name: &str) -> Result<Self, Error> {
+        self.options.event_search.isolation = match (name, IsolationRule::from_name(name)) {
+            ("together", _) => None,
+            (_, Some(rule)) => Some(rule),
+            (_, None) => {
+                let [first, second] = IsolationRule::ALL.map(IsolationRule::as_str);
+                return Err(unknown(
+                    "event isolation",
+                    name,
+                    &["together", first, second],
+                ));
+            }
+        };
         Ok(self)
     }
 
@@ -648,6 +673,13 @@ impl Collector<'_, '_> {
             .find(shares)
             .map(|v| v.name.as_str())
     }
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> Error {
+    Error::Usage(format!(
+        "there is no {what} `{name}`; known are {}",
+        known.join(", ")
+    ))
 }
 
 /// Formulas of a fixed step tell nothing of their error: bounces that they do not resolve end below the floor.

@@ -3,6 +3,7 @@
 mod automaton;
 mod dae_form;
 mod errors;
+mod event_search;
 mod event_snapshot;
 mod function_derivatives;
 mod inline;
