@@ -76,14 +76,14 @@ impl<F: CrossingFunctions + ?Sized> Search<'_, F> {
             Detection::All | Detection::SignChange => Vec::new(),
             Detection::Derivative | Detection::Sturm => self.samples(a, b, t_a, t_b, scope)?,
         };
-        for index in 0..b.len() {
+        for (index, &end) in b.iter().enumerate() {
             let bracket = match self.isolation.search.detection {
                 Detection::All | Detection::SignChange => {
-                    self.changed(index, b[index]).then_some((t_a, t_b))
+                    self.changed(index, end).then_some((t_a, t_b))
                 }
                 Detection::Derivative => {
                     let polynomial = polynomial(&samples, index);
-                    self.around_extremum(index, &polynomial, b[index], (t_a, t_b), scope)?
+                    self.around_extremum(index, &polynomial, end, (t_a, t_b), scope)?
                 }
                 Detection::Sturm => {
                     let polynomial = polynomial(&samples, index);
