@@ -409,3 +409,33 @@ fn wrong_sweeps_are_errors_of_the_command_line() {
         assert!(ran.stderr.contains(why), "{}", ran.stderr);
     }
 }
+
+#[test]
+fn a_run_has_the_output_spacing_of_its_reference() {
+    let folder = fresh("spacing");
+    let model = "model Fast
+  Real x = sin(400*time);
+  annotation(experiment(StopTime = 1));
+end Fast;
+";
+    fs::write(folder.join("Fast.mo"), model).unwrap();
+    fs::create_dir_all(folder.join("ref")).unwrap();
+    // With 500 rows the chords of the default spacing are 8 % of the amplitude away.
+    let mut rows = "\"time\",\"x\"\n".to_owned();
+    for k in 0..=5000 {
+        let t = f64::from(k) / 5000.0;
+        rows.push_str(&format!("{t},{}\n", (400.0 * t).sin()));
+    }
+    fs::write(folder.join("ref/Fast.csv"), rows).unwrap();
+    let args = [
+        "test",
+        "Fast.mo",
+        "--reference",
+        "ref",
+        "--report",
+        "r.json",
+    ];
+    let ran = saltus_in(&folder, &args);
+    assert_eq!(ran.exit, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(reached(&json(&folder.join("r.json")), "Fast"), "match");
+}

@@ -211,6 +211,10 @@ fn simulate(
             if let Some(time) = expected.table.time().last() {
                 args.extend(["--stop-time".into(), time.to_string().into()]);
             }
+            // Between coarser rows the result would be a chord where the reference is a curve.
+            if let Some(spacing) = median_spacing(expected.table.time()) {
+                args.extend(["--interval".into(), spacing.to_string().into()]);
+            }
             for name in &expected.names {
                 // The reference writes `a[1, 2]`, results `a[1,2]`.
                 args.extend(["--variables".into(), name.replace(", ", ",").into()]);
@@ -232,6 +236,15 @@ fn simulate(
         .map_err(|e| format!("{}: {e}", setup.binary.display()))?;
     let limit = Duration::from_secs_f64(setup.limits.seconds);
     wait(child, limit, setup.cancel).map_err(|e| e.to_string())
+}
+
+/// The distance of neighbouring rows, but for those of events.
+fn median_spacing(time: &[f64]) -> Option<f64> {
+    let mut spacings: Vec<f64> = (time.windows(2).map(|pair| pair[1] - pair[0]))
+        .filter(|spacing| *spacing > 0.0)
+        .collect();
+    spacings.sort_unstable_by(f64::total_cmp);
+    spacings.get(spacings.len() / 2).copied()
 }
 
 /// A place inside the folder of a library, the same on every machine.
