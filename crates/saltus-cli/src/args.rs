@@ -144,7 +144,7 @@ pub(crate) struct ShowArgs {
     /// What to print
     #[arg(long, value_enum)]
     pub(crate) stage: Stage,
-    /// How: text, and for structure and jacobian also json and svg
+    /// How: text, and for structure, mode and jacobian also json and svg
     #[arg(long, value_enum, default_value_t = ShowFormat::Text)]
     pub(crate) format: ShowFormat,
 }

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 
-use saltus::plot::draw_structure;
+use saltus::plot::{draw_modes, draw_structure};
 use saltus::{Compiled, Error, Execution, Experiment, Progress, StepRecord, Workspace};
 use saltus_results::{EventRecord, ResultTable, Statistics};
 
@@ -90,7 +90,7 @@ pub(crate) fn show(
         (Stage::Mode, ShowFormat::Text) => workspace.modes_view(&class).map(|v| v.print()),
         (Stage::Mode, ShowFormat::Json) => workspace.modes_view(&class).map(|v| v.to_json()),
         (Stage::Mode, ShowFormat::Svg) => {
-            return Err(Failure::command_line("modes are shown as text or JSON"));
+            (workspace.modes_view(&class)).map(|v| draw_modes(&v.picture()))
         }
         (Stage::Ast | Stage::Flat, ShowFormat::Json | ShowFormat::Svg) => {
             return Err(Failure::command_line("this stage is shown as text only"));

@@ -37,7 +37,7 @@ mod variation;
 mod workspace;
 
 pub use error::{Diagnostics, Error};
-pub use mode_view::{ModeView, ModesView};
+pub use mode_view::{ModeView, ModesView, TransitionView};
 pub use output::{Progress, ProgressObserver};
 pub use run::{Experiment, Run};
 pub use structure_view::{

@@ -3,10 +3,15 @@
 use crate::error::Error;
 use crate::structure_view::json;
 use crate::workspace::Workspace;
+use rustc_hash::FxHashMap;
 use saltus_model::{Instance, Model, Values};
+use saltus_plot::{ModeGraph, ModeNode, ModeTransition};
 use saltus_sim::{Environment, EventRecord, Options, Recorder, RowKind};
 use serde::Serialize;
 use std::fmt::Write as _;
+
+/// States that the picture names.
+const NAMED_MAX: usize = 4;
 
 /// The modes that a run with the settings of the model's annotation meets.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -17,6 +22,18 @@ pub struct ModesView {
     pub structured: u64,
     /// Those entered.
     pub modes: Vec<ModeView>,
+    /// From one to another, in the order in which they were first taken.
+    pub transitions: Vec<TransitionView>,
+}
+
+/// A change of mode, by the numbers of the modes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TransitionView {
+    pub from: u32,
+    pub to: u32,
+    pub count: u64,
+    /// What made the first one happen, in model terms.
+    pub cause: String,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -30,23 +47,51 @@ pub struct ModeView {
     /// Unknowns of each system of equations.
     pub blocks: Vec<usize>,
     pub entered: u64,
+    /// Of the time of the run.
+    pub share: f64,
 }
 
-/// Counts how often each mode is entered.
+/// Counts how often each mode is entered, from which one, and how long it lasts.
 #[derive(Default)]
 struct Entries {
-    last: Option<u32>,
-    counts: Vec<u64>,
+    /// Mode, and since when.
+    last: Option<(u32, f64)>,
+    counts: FxHashMap<u32, u64>,
+    seconds: FxHashMap<u32, f64>,
+    transitions: Vec<TransitionView>,
+}
+
+impl Entries {
+    fn leave(&mut self, time: f64) {
+        if let Some((mode, since)) = self.last {
+            *self.seconds.entry(mode).or_default() += time - since;
+        }
+    }
 }
 
 impl Recorder for Entries {
     fn row(&mut self, _values: &Values, _kind: RowKind) {}
 
     fn event(&mut self, event: &EventRecord) {
-        if self.last.replace(event.mode) != Some(event.mode) {
-            let mode = event.mode as usize;
-            self.counts.resize(self.counts.len().max(mode + 1), 0);
-            self.counts[mode] += 1;
+        let from = self.last.map(|last| last.0);
+        if from == Some(event.mode) {
+            return;
+        }
+        self.leave(event.time);
+        self.last = Some((event.mode, event.time));
+        *self.counts.entry(event.mode).or_default() += 1;
+        let Some(from) = from else {
+            return;
+        };
+        let taken = (self.transitions.iter_mut()).find(|t| (t.from, t.to) == (from, event.mode));
+        match taken {
+            Some(transition) => transition.count += 1,
+            None => self.transitions.push(TransitionView {
+                from,
+                to: event.mode,
+                count: 1,
+                cause: (event.causes.first()).map_or(String::new(), |cause| cause.text.clone()),
+            }),
         }
     }
 }
@@ -65,10 +110,17 @@ impl Workspace {
             Ok(summary) => summary,
             Err(failure) => failure.summary,
         };
-        let entered = |number: u32| entries.counts.get(number as usize).copied().unwrap_or(0);
+        entries.leave(summary.time_reached);
+        let entered = |number: u32| entries.counts.get(&number).copied().unwrap_or(0);
+        let duration = summary.time_reached - options.start_time;
+        let share = |number: u32| match entries.seconds.get(&number) {
+            Some(seconds) if duration > 0.0 => seconds / duration,
+            _ => 0.0,
+        };
         let modes = (instance.modes().into_iter())
             .map(|mode| ModeView {
                 entered: entered(mode.number),
+                share: share(mode.number),
                 number: mode.number,
                 switches: mode.switches,
                 states: mode.states,
@@ -82,6 +134,7 @@ impl Workspace {
             time_reached: summary.time_reached,
             structured: instance.modes_structured(),
             modes,
+            transitions: entries.transitions,
         })
     }
 }
@@ -128,6 +181,40 @@ impl ModesView {
             }
         }
         out
+    }
+
+    /// The modes with their states, and the transitions that were taken, counted.
+    pub fn picture(&self) -> ModeGraph {
+        let place = |number: u32| self.modes.iter().position(|mode| mode.number == number);
+        ModeGraph {
+            title: format!("modes of {}, run to {} s", self.model, self.time_reached),
+            modes: (self.modes.iter())
+                .map(|mode| ModeNode {
+                    name: match mode.states.as_slice() {
+                        [] => format!("{}: no states", mode.number),
+                        // States of sets stand for others in turn.
+                        states
+                            if states.len() <= NAMED_MAX
+                                && !states.iter().any(|s| s.starts_with('$')) =>
+                        {
+                            format!("{}: {}", mode.number, states.join(", "))
+                        }
+                        states => format!("{}: {} states", mode.number, states.len()),
+                    },
+                    share: mode.share,
+                })
+                .collect(),
+            transitions: (self.transitions.iter())
+                .filter_map(|t| {
+                    Some(ModeTransition {
+                        from: place(t.from)?,
+                        to: place(t.to)?,
+                        count: t.count as usize,
+                        condition: t.cause.clone(),
+                    })
+                })
+                .collect(),
+        }
     }
 
     pub fn to_json(&self) -> String {

@@ -91,6 +91,16 @@ fn modes_of_a_rectifier_behind_an_inductance() {
     // 50 periods: it starts conducting, and ends blocking.
     assert_eq!(view.modes[0].entered, 50);
     assert_eq!(view.modes[1].entered, 50);
+    let taken: Vec<(u32, u32, u64, &str)> = (view.transitions.iter())
+        .map(|t| (t.from, t.to, t.count, t.cause.as_str()))
+        .collect();
+    assert_eq!(taken, [(1, 2, 50, "s < 0"), (2, 1, 49, "s < 0")]);
+    let shares: f64 = view.modes.iter().map(|m| m.share).sum();
+    assert!((shares - 1.0).abs() < 1e-12, "{shares}");
+    let svg = saltus::plot::draw_modes(&view.picture());
+    for text in ["1: i0, u2", "2: u2", "50× s &lt; 0"] {
+        assert!(svg.contains(text), "{text}");
+    }
     assert!(
         view.print().contains("mode 2, entered 50 times, index 2"),
         "{}",
