@@ -172,6 +172,10 @@ pub(crate) fn schedules(
             reads[k]
                 .iter()
                 .for_each(|v| schedules.feeds_derivatives[v.index()] = true);
+            // When the event is over, the left limit of a discrete variable is its value: where that changed, so did this.
+            for v in work.pre_incidence(&expressions(&event[k])) {
+                schedules.feeds_derivatives[v.index()] = true;
+            }
         } else if in_crossings[k] {
             schedules.crossing_steps.push(k);
         } else if continuous[k] || is_plain_assert(&event[k]) {

@@ -116,6 +116,7 @@ models! {
     pendulum_over_the_top: "pendulum-over-the-top",
     pi_controller: "pi-controller",
     plate_pendulum: "plate-pendulum",
+    pre_in_derivative: "pre-in-derivative",
     pre_of_constant: "pre-of-constant",
     preferred_states: "preferred-states",
     pulse_modulator: "pulse-modulator",
