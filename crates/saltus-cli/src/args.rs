@@ -184,6 +184,9 @@ pub(crate) struct PlotArgs {
     /// Event log of the run; its times are drawn as faint lines
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+    /// Draw over this variable instead of time: a phase plot
+    #[arg(long, value_name = "NAME", conflicts_with = "events")]
+    pub(crate) over: Option<String>,
     #[arg(long)]
     pub(crate) title: Option<String>,
     /// Width in pixels

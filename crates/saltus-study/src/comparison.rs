@@ -48,7 +48,8 @@ pub(crate) struct Case<'a, H> {
     /// Which events the second table has, counted from 1.
     pub(crate) listed: Vec<usize>,
     pub(crate) printed: [Printed; 4],
-    pub(crate) printed_without: [&'static str; 3],
+    /// Without location: time, event variable at both ends of the step, seconds.
+    pub(crate) printed_without: [&'static str; 4],
     /// Times of the events, exact.
     pub(crate) exact: Vec<f64>,
     /// Largest errors of the time of events: Euler and the others.
@@ -151,7 +152,7 @@ impl<H: Hybrid> Case<'_, H> {
         }
         let straddled = without_location((self.system)(), &self.x, self.bounds);
         if let Some(step) = straddled {
-            let [time, low, high] = self.printed_without;
+            let [time, low, high, _] = self.printed_without;
             table.row([
                 "no location, RK4".to_owned(),
                 "–".to_owned(),
@@ -216,6 +217,16 @@ impl<H: Hybrid> Case<'_, H> {
                 format!("{seconds:.3}"),
                 run.rhs_evaluations.to_string(),
                 run.events.len().to_string(),
+            ]);
+        }
+        let start = Instant::now();
+        if let Some(step) = without_location((self.system)(), &self.x, self.bounds) {
+            table.row([
+                "no location, RK4 (to the first event)".to_owned(),
+                self.printed_without[3].to_owned(),
+                format!("{:.3}", start.elapsed().as_secs_f64()),
+                step.rhs_evaluations.to_string(),
+                "0".to_owned(),
             ]);
         }
         table

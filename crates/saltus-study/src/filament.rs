@@ -132,6 +132,7 @@ pub(crate) fn study() -> Report {
             "[5.60130e-01, 5.60140e-01]",
             "-2.041575e-04",
             "2.036859e-04",
+            "2.122344e+01",
         ],
         exact: EXACT.to_vec(),
         allowed: [2e-5, 2e-9],

@@ -405,6 +405,7 @@ pub(crate) fn henons<H: Hybrid>(system: H, x: &[f64], bounds: Bounds) -> Run {
 pub(crate) struct Straddled {
     pub(crate) t: [f64; 2],
     pub(crate) value: [f64; 2],
+    pub(crate) rhs_evaluations: u64,
 }
 
 pub(crate) fn without_location<H: Hybrid>(
@@ -417,17 +418,21 @@ pub(crate) fn without_location<H: Hybrid>(
         events: 1,
         ..bounds
     };
-    by_fixed_steps(system, x, SolverName::Rk4, first, |system, t, x| {
+    let run = by_fixed_steps(system, x, SolverName::Rk4, first, |system, t, x| {
         let step = step_over(system, t, x, bounds.step)?;
         let end = step.time();
         straddled = Some(Straddled {
             t: [t, end],
             value: [system.event(t, x), system.event(end, step.state())],
+            rhs_evaluations: 0,
         });
         // Nothing is located: the run ends here.
         Err(EventStepError::StandsStill)
     });
-    straddled
+    straddled.map(|straddled| Straddled {
+        rhs_evaluations: run.rhs_evaluations,
+        ..straddled
+    })
 }
 
 /// How a run with controlled steps finds its events.

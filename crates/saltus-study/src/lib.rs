@@ -4,12 +4,16 @@
 
 mod ball;
 mod comparison;
+mod delays;
 mod diodes;
 mod event_methods;
 mod filament;
 mod four_quadrant;
+mod friction;
 mod hybrid;
 mod hysteresis;
+mod impacts;
+mod lecture;
 mod linear;
 mod location;
 mod piecewise;
@@ -65,6 +69,10 @@ studies! {
     Diodes "diodes" diodes::study();
     Robot "robot" robot::study();
     Hysteresis "hysteresis" hysteresis::study();
+    Friction "friction" friction::study();
+    Impacts "impacts" impacts::study();
+    Delays "delays" delays::study();
+    Lecture "lecture" lecture::study();
 }
 
 impl Study {

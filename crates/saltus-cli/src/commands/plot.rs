@@ -1,6 +1,6 @@
 use std::io::Write;
 
-use saltus_plot::{PlotOptions, plot_over_time};
+use saltus_plot::{PlotOptions, plot_over_time, plot_phase};
 use saltus_results::read_events;
 
 use crate::args::PlotArgs;
@@ -35,7 +35,11 @@ pub(crate) fn plot(args: PlotArgs) -> Outcome {
         events,
         ..PlotOptions::default()
     };
-    let svg = plot_over_time(&table, &args.variables, &options).map_err(Failure::command_line)?;
+    let svg = match &args.over {
+        Some(over) => plot_phase(&table, over, &args.variables, &options),
+        None => plot_over_time(&table, &args.variables, &options),
+    };
+    let svg = svg.map_err(Failure::command_line)?;
     files::write_file(&args.output, |out| out.write_all(svg.as_bytes()))?;
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 use std::io::Write;
 
-use saltus_study::{Report, Study};
+use saltus_study::{Report, Study, Table};
 
 use crate::args::StudyArgs;
 use crate::exit::{Exit, Failure, Outcome, message, print};
@@ -22,9 +22,17 @@ pub(crate) fn study(args: &StudyArgs) -> Outcome {
         Failure::command_line(format!("`{}` cannot be made: {e}", args.output.display()))
     })?;
     let mut wrong = 0;
+    let mut overview = Table::new("Studies", &["study", "what", "numbers right", "pictures"]);
     for study in studies {
         let report = study.run();
         write(args, &report)?;
+        let (all, failed) = (report.checks.len(), report.failed().count());
+        overview.row([
+            format!("[{0}]({0}.md)", report.name),
+            report.title.to_owned(),
+            format!("{} of {all}", all - failed),
+            report.pictures.len().to_string(),
+        ]);
         print(&text(&report))?;
         for check in report.failed() {
             wrong += 1;
@@ -33,6 +41,10 @@ pub(crate) fn study(args: &StudyArgs) -> Outcome {
                 report.name, check.what, check.found, check.expected, check.tolerance
             ));
         }
+    }
+    if args.name.is_none() {
+        let page = args.output.join("README.md");
+        files::write_file(&page, |out| out.write_all(overview.markdown().as_bytes()))?;
     }
     // Numbers of ours that are wrong on this machine are our fault.
     Ok(if wrong == 0 { Exit::Done } else { Exit::Bug })

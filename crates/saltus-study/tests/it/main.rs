@@ -100,6 +100,27 @@ fn diodes() {
 }
 
 #[test]
+fn friction() {
+    let report = passes(Study::Friction);
+    assert_eq!(report.pictures.len(), 5);
+}
+
+#[test]
+fn impacts() {
+    passes(Study::Impacts);
+}
+
+#[test]
+fn delays() {
+    passes(Study::Delays);
+}
+
+#[test]
+fn lecture() {
+    passes(Study::Lecture);
+}
+
+#[test]
 fn names_are_unique_and_found() {
     for &study in Study::ALL {
         assert_eq!(Study::from_name(study.as_str()), Some(study));
