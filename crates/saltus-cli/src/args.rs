@@ -99,7 +99,7 @@ pub(crate) struct SimulateArgs {
     /// Value of a parameter or start value (repeatable)
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) settings: Vec<Setting>,
-    /// Result file, .csv or .mat by its ending; `-` is CSV on standard output; default: <Model>_res.mat
+    /// Result file, .csv, .mat or .parquet by its ending; `-` is CSV on standard output; default: <Model>_res.mat
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Only variables that match, hidden ones too; `*` and `?` stand for any text and one character (repeatable)

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use saltus_results::{CsvWriter, MatWriter, ResultTable, RowSink, read_result};
+use saltus_results::{CsvWriter, MatWriter, ParquetWriter, ResultTable, RowSink, read_result};
 
 use crate::exit::Failure;
 
@@ -13,6 +13,7 @@ use crate::exit::Failure;
 pub(crate) enum ResultFormat {
     Csv,
     Mat,
+    Parquet,
     /// CSV on standard output.
     StandardOutput,
 }
@@ -27,8 +28,9 @@ impl ResultFormat {
         match ending.as_ref().and_then(|e| e.to_str()) {
             Some("csv") => Ok(ResultFormat::Csv),
             Some("mat") => Ok(ResultFormat::Mat),
+            Some("parquet") => Ok(ResultFormat::Parquet),
             _ => Err(Failure::command_line(format!(
-                "`{}`: a result file ends with .csv or .mat (`-` is CSV on standard output)",
+                "`{}`: a result file ends with .csv, .mat or .parquet (`-` is CSV on standard output)",
                 path.display()
             ))),
         }
@@ -65,7 +67,8 @@ impl ResultFile {
         let on = |file| -> Box<dyn RowSink> {
             match self.format {
                 ResultFormat::Mat => Box::new(MatWriter::new(file)),
-                _ => Box::new(CsvWriter::new(file)),
+                ResultFormat::Parquet => Box::new(ParquetWriter::new(file)),
+                ResultFormat::Csv | ResultFormat::StandardOutput => Box::new(CsvWriter::new(file)),
             }
         };
         // A device or a pipe is not replaced; a link is followed.

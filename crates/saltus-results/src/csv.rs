@@ -59,12 +59,7 @@ impl<W: Write> RowSink for CsvWriter<W> {
         push_csv_number(&mut self.text, time);
         for source in &self.columns {
             self.text.push(',');
-            let value = match *source {
-                Source::Constant(value) => value,
-                Source::Series { id, negated: false } => series[id.index()],
-                Source::Series { id, negated: true } => -series[id.index()],
-            };
-            push_csv_number(&mut self.text, value);
+            push_csv_number(&mut self.text, source.value(series));
         }
         self.text.push('\n');
         if self.text.len() >= PIECE_BYTES {

@@ -1,7 +1,7 @@
 //! Results of a run: collected, written, read back, compared.
 //!
 //! Comes in: rows of slot values from the run loop ([`Recorder`], or [`Streamer`] to a [`RowSink`]), or the bytes of a result file. Goes out: a
-//! [`ResultTable`], its CSV and MAT v4 forms, the event log (JSON lines), the statistics (JSON) and the
+//! [`ResultTable`], its CSV, MAT v4 and Parquet forms, the event log (JSON lines), the statistics (JSON) and the
 //! [`Comparison`] with a reference.
 //!
 //! Nothing here opens a file: writers take `impl Write`, readers take bytes.
@@ -13,6 +13,7 @@ mod csv;
 mod event;
 mod glob;
 mod mat4;
+mod parquet;
 mod recorder;
 mod signals;
 mod stats;
@@ -28,6 +29,7 @@ pub use event::{
 };
 pub use glob::Glob;
 pub use mat4::{MatWriter, read_mat, write_mat};
+pub use parquet::{ParquetColumn, ParquetWriter, write_parquet, write_parquet_columns};
 pub use recorder::{Recorder, Selection, Streamer};
 pub use signals::parse_comparison_signals;
 pub use stats::{Blocks, EventCounts, Functions, MethodSteps, Seconds, Statistics, Unresolved};

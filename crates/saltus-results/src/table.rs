@@ -28,6 +28,17 @@ pub enum Source {
     Series { id: SeriesId, negated: bool },
 }
 
+impl Source {
+    /// The value in a row of all trajectories.
+    pub(crate) fn value(self, series: &[f64]) -> f64 {
+        match self {
+            Source::Constant(value) => value,
+            Source::Series { id, negated: false } => series[id.index()],
+            Source::Series { id, negated: true } => -series[id.index()],
+        }
+    }
+}
+
 /// A variable of the result and what the model says about it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Variable {

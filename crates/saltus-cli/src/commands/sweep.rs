@@ -1,4 +1,3 @@
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -6,7 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use saltus::journal::{FileMark, Journal};
 use saltus::{Compiled, Error};
-use saltus_results::{Selection, ValueType, VariableKind, push_csv_name, push_csv_number};
+use saltus_results::{
+    ParquetColumn, Selection, ValueType, VariableKind, push_csv_name, push_csv_number,
+    write_parquet_columns,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Axis, SweepArgs};
@@ -33,9 +35,9 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
     let columns = columns(&base, &args.variables)?;
     let output = (args.output.clone())
         .unwrap_or_else(|| PathBuf::from(format!("{}_sweep.csv", engine::file_stem(&class))));
-    if output.extension().is_none_or(|e| e != "csv") {
+    if (output.extension()).is_none_or(|e| e != "csv" && e != "parquet") {
         return Err(Failure::command_line(format!(
-            "`{}`: the table of a sweep ends with .csv",
+            "`{}`: the table of a sweep ends with .csv or .parquet",
             output.display()
         )));
     }
@@ -107,7 +109,13 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
         return Ok(Exit::Incomplete);
     }
     let table = table(&args.axes, &columns, &done);
-    files::write_file(&output, |out| out.write_all(table.as_bytes()))?;
+    files::write_file(&output, |mut out| {
+        if output.extension().is_some_and(|e| e == "parquet") {
+            write_parquet_columns(&table, &mut out)
+        } else {
+            out.write_all(csv(&table).as_bytes())
+        }
+    })?;
     // The table has it all.
     let _ = std::fs::remove_file(&journal_path);
     let failed = done.iter().filter(|row| row.status != DONE).count();
@@ -337,33 +345,45 @@ fn columns(compiled: &Compiled, patterns: &[String]) -> Result<Vec<String>, Fail
     Ok(names)
 }
 
-/// CSV: number of the run, values that were set, status, time that was reached, last values.
-fn table(axes: &[Axis], columns: &[String], rows: &[Row]) -> String {
-    let mut out = String::from("\"run\"");
-    let mut add_name = |name: &str| {
-        out.push(',');
-        push_csv_name(&mut out, name);
-    };
-    axes.iter().for_each(|axis| add_name(&axis.path));
-    add_name("status");
-    add_name("time");
-    columns.iter().for_each(|name| add_name(name));
-    out.push('\n');
-    for row in rows {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{}", row.run + 1);
-        let number = |out: &mut String, value: Option<f64>| {
+/// Number of the run, values that were set, status, time that was reached, last values.
+fn table(axes: &[Axis], columns: &[String], rows: &[Row]) -> Vec<(String, ParquetColumn)> {
+    let numbers =
+        |value: &dyn Fn(&Row) -> f64| ParquetColumn::Numbers(rows.iter().map(value).collect());
+    let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
+    let mut table = vec![("run".to_owned(), numbers(&|row| row.run as f64 + 1.0))];
+    for (k, axis) in axes.iter().enumerate() {
+        let set = numbers(&|row| values_of(axes, row.run)[k]);
+        table.push((axis.path.clone(), set));
+    }
+    let status = rows.iter().map(|row| row.status.clone()).collect();
+    table.push(("status".to_owned(), ParquetColumn::Texts(status)));
+    table.push(("time".to_owned(), numbers(&|row| number(row.time))));
+    for (k, name) in columns.iter().enumerate() {
+        let last = numbers(&|row| number(row.last.get(k).copied().flatten()));
+        table.push((name.clone(), last));
+    }
+    table
+}
+
+fn csv(table: &[(String, ParquetColumn)]) -> String {
+    let mut out = String::new();
+    for (k, (name, _)) in table.iter().enumerate() {
+        if k > 0 {
             out.push(',');
-            push_csv_number(out, value.unwrap_or(f64::NAN));
-        };
-        for value in values_of(axes, row.run) {
-            number(&mut out, Some(value));
         }
-        out.push(',');
-        push_csv_name(&mut out, &row.status);
-        number(&mut out, row.time);
-        for value in &row.last {
-            number(&mut out, *value);
+        push_csv_name(&mut out, name);
+    }
+    out.push('\n');
+    let n_rows = table.first().map_or(0, |(_, column)| column.len());
+    for row in 0..n_rows {
+        for (k, (_, column)) in table.iter().enumerate() {
+            if k > 0 {
+                out.push(',');
+            }
+            match column {
+                ParquetColumn::Numbers(values) => push_csv_number(&mut out, values[row]),
+                ParquetColumn::Texts(values) => push_csv_name(&mut out, &values[row]),
+            }
         }
         out.push('\n');
     }

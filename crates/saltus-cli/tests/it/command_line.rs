@@ -37,7 +37,10 @@ fn a_wrong_command_line_is_exit_code_2() {
     check_wrong(&["simulate", "M", "--inline", "x"], "path=value");
     check_wrong(&["simulate", "M", "--inline-step", "0"], "above 0");
     check_wrong(&["simulate", "M", "--plot", "x=ball.png"], "SVG");
-    check_wrong(&["simulate", "M", "--output", "x.parquet"], ".csv or .mat");
+    check_wrong(
+        &["simulate", "M", "--output", "x.xlsx"],
+        ".csv, .mat or .parquet",
+    );
     check_wrong(
         &["simulate", "M", "--output", "no/such/folder/x.csv"],
         "no folder",

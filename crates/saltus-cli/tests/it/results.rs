@@ -64,3 +64,19 @@ fn plot_draws_a_result_file() {
     assert_eq!(ran.exit, Some(2));
     assert!(ran.stderr.contains("line 2: `zero` is not a number"));
 }
+
+#[test]
+fn parquet_is_written_by_its_ending() {
+    let folder = scratch("parquet");
+    fs::write(
+        folder.join("M.mo"),
+        "model M Real x(start = 1, fixed = true); equation der(x) = -x; end M;",
+    )
+    .unwrap();
+    let ran = saltus_in(&folder, &["simulate", "M.mo", "--output", "r.parquet"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let bytes = fs::read(folder.join("r.parquet")).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    // Time, x and der(x) in 501 rows.
+    assert!(bytes.len() > 3 * 501 * 8);
+}
