@@ -47,9 +47,26 @@ pub(crate) struct EventStep {
     pub(crate) visited: Vec<u32>,
     pub(crate) terminate: Option<(Site, String)>,
     pub(crate) messages: Vec<(Site, String)>,
+    /// What the flags of `sample` and clocks have set, which left limits do not have; kept for models with modes only.
+    flags: Vec<(Slot, f64)>,
 }
 
 impl EventStep {
+    fn note_flags(&mut self, values: &Values) {
+        let both = values.v.iter().zip(&values.pre).enumerate();
+        let set = both.filter(|(_, (now, before))| now.to_bits() != before.to_bits());
+        (self.flags).extend(set.map(|(i, (now, _))| (Slot(i as u32), *now)));
+    }
+
+    /// The left limits, with the flags of the event.
+    pub(crate) fn return_to_left_limits(&self, values: &mut Values) {
+        let Values { v, pre, .. } = values;
+        v.copy_from_slice(pre);
+        for (slot, value) in &self.flags {
+            v[slot.index()] = *value;
+        }
+    }
+
     /// What a jump did is part of this event.
     pub(crate) fn add_jump(&mut self, jump: EventStep) {
         self.impulses.extend(jump.impulses);
@@ -83,8 +100,12 @@ pub(crate) fn event_step<I: Instance>(
 ) -> Result<(), SimError> {
     let iterations_max = step.iterations + ITERATIONS_MAX;
     values.pre.copy_from_slice(&values.v);
+    step.flags.clear();
     if flags == TimeFlags::Due {
         instance.set_time_flags(values);
+        if instance.has_modes() {
+            step.note_flags(values);
+        }
     }
     mode.driver.forget_factors();
     loop {

@@ -63,7 +63,7 @@ fn enter<I: Instance>(
             break;
         }
         let mut trial = EventStep::default();
-        match jump(instance, values, tolerances, &impacts, &mut trial)? {
+        match jump(instance, values, tolerances, &impacts, step, &mut trial)? {
             Jumped::Done => {
                 if impacts.is_empty() && !trial.reinitialised.is_empty() {
                     let selected = instance.selected_switches().to_vec();
@@ -88,13 +88,11 @@ fn enter<I: Instance>(
     if is_hasty {
         first = instance.selected_switches().to_vec();
     }
-    let start = Values {
-        v: values.pre.clone(),
-        ..values.clone()
-    };
+    let mut start = values.clone();
+    step.return_to_left_limits(&mut start);
     let mut attempt = |instance: &mut I, values: &mut Values| {
         let mut trial = EventStep::default();
-        if let Jumped::Refuted = jump(instance, values, tolerances, &impacts, &mut trial)? {
+        if let Jumped::Refuted = jump(instance, values, tolerances, &impacts, step, &mut trial)? {
             return Ok(Tried::Elsewhere);
         }
         let mut mode = Mode::enter(instance, values, tolerances);
@@ -249,6 +247,7 @@ fn jump<I: Instance>(
     values: &mut Values,
     tolerances: Tolerances,
     impacts: &[usize],
+    event: &EventStep,
     step: &mut EventStep,
 ) -> Result<Jumped, SolveError> {
     let violated = violated(instance, values, tolerances)?;
@@ -266,7 +265,7 @@ fn jump<I: Instance>(
     let (accuracy, guess) = (Accuracy::Tight, Guess::Current);
     driver.run(system, ScheduleKind::Event, values, accuracy, guess)?;
     if let Some(during) = instance.refuted(jump, values)? {
-        values.v.copy_from_slice(&values.pre);
+        event.return_to_left_limits(values);
         // While the impulse lasts, an iteration of its own has come to these.
         for slot in instance.system(values).discrete_slots() {
             values.v[slot.index()] = during.get(*slot);

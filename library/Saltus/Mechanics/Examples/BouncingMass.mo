@@ -10,6 +10,6 @@ equation
   connect(stop.flange_b, mass.flange_a);
   connect(weight.flange, mass.flange_b);
   annotation(
-    experiment(StopTime = 5.5, Tolerance = 1e-11),
+    experiment(StopTime = 7, Tolerance = 1e-11),
     Documentation(info = "<html><p>The first impact is at 0.4515 s; the impacts come to a limit at 5.5688 s.</p></html>"));
 end BouncingMass;
