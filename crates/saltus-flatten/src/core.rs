@@ -317,6 +317,8 @@ pub struct Flattener<'a> {
     /// The root scope: top-level classes.
     pub root: InstId,
     pub diagnostics: Vec<Diagnostic>,
+    /// Components that were added to the top because an `outer` had no `inner`.
+    pub inners_added: Vec<InstId>,
     /// Values of evaluated parameters and constants; `None` while being evaluated (cycle).
     pub values: FxHashMap<InstId, Option<Value>>,
     /// Locals of a function instance by name.

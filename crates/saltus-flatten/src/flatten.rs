@@ -68,6 +68,7 @@ impl<'a> Flattener<'a> {
             var_inst: IdVec::default(),
             root: InstId(0),
             diagnostics: Vec::new(),
+            inners_added: Vec::new(),
             values: FxHashMap::default(),
             function_locals: FxHashMap::default(),
             enum_ids: FxHashMap::default(),
@@ -236,7 +237,7 @@ impl<'a> Flattener<'a> {
     fn instantiate_all(&mut self, top: InstId) -> Vec<InstId> {
         let mut order = Vec::new();
         let mut todo = vec![top];
-        while let Some(inst) = todo.pop() {
+        while let Some(inst) = todo.pop().or_else(|| self.inners_added.pop()) {
             order.push(inst);
             if let Err(e) = self.elaborate(inst) {
                 self.report(e);

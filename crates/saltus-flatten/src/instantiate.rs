@@ -605,6 +605,9 @@ impl<'a> Flattener<'a> {
             }
             at = self.insts[up].parent;
         }
+        if let Some(inner) = self.add_inner(owner, name, decl)? {
+            return Ok(inner);
+        }
         let class = decl.ty.parts.last().expect("a path has parts").name;
         Err(Box::new(
             Diagnostic::error(
@@ -617,6 +620,88 @@ impl<'a> Flattener<'a> {
                 "declare `inner {class} {name};` in the model or in a component around this one"
             )),
         ))
+    }
+
+    /// Declares the missing `inner` component at the top of the model (specification 5.4), with a warning. `None` where that determines nothing: for a partial
+    /// class, a predefined type or a connector.
+    fn add_inner(
+        &mut self,
+        owner: InstId,
+        name: Name,
+        decl: &'a ast::ComponentDecl,
+    ) -> Res<Option<Child>> {
+        let mut top = owner;
+        while let Some(up) = self.insts[top].parent {
+            top = up;
+        }
+        let lex = self.insts[owner].elements[&name].lex;
+        let class = self.find_class(lex, &decl.ty)?;
+        let is_complete = (self.source_def(&class.source)).is_some_and(|def| {
+            let restriction = def.restriction;
+            !def.partial
+                && matches!(
+                    restriction,
+                    ast::Restriction::Model | ast::Restriction::Block | ast::Restriction::Class
+                )
+        });
+        let is_free = top != owner && !self.insts[top].elements.contains_key(&name);
+        if !is_complete || !is_free || self.insts[top].purpose != Purpose::Component {
+            return Ok(None);
+        }
+        let inner = self.tree.keep_declaration(ast::ComponentDecl {
+            prefixes: ast::ElementPrefixes {
+                inner: true,
+                ..Default::default()
+            },
+            modification: None,
+            condition: None,
+            annotation: None,
+            constraint: None,
+            ..decl.clone()
+        });
+        let element = Element {
+            kind: ElementKind::Component(inner),
+            lex,
+            chain: Rc::from([]),
+            protected: false,
+            span: decl.name.span,
+            constraint: None,
+            replaceable: false,
+            is_final: false,
+        };
+        self.insts[top].elements.insert(name, element);
+        let child = self.child(top, name, decl.name.span)?;
+        let Child::One(inst) = child else {
+            return Ok(None);
+        };
+        self.inners_added.push(inst);
+        let def = self.source_def(&class.source);
+        let stated = annotation_value(
+            def.and_then(|def| def.annotation.as_ref()),
+            "missingInnerMessage",
+        );
+        let stated = match stated.map(|e| &e.kind) {
+            Some(ast::ExprKind::String(text)) => Some(text.to_string()),
+            _ => None,
+        };
+        let mut d = Diagnostic::error(
+            "missing-inner",
+            decl.name.span,
+            format!(
+                "`outer {} {name}` has no matching `inner` component: one with default values was added to the model",
+                class.name
+            ),
+        )
+        .label(format!("in `{}`", self.insts[owner].path));
+        d.severity = saltus_syntax::Severity::Warning;
+        if let Some(text) = stated {
+            d = d.note(text);
+        }
+        self.diagnostics.push(d.help(format!(
+            "declare `inner {} {name};` in the model to set its parameters",
+            class.name
+        )));
+        Ok(Some(Child::Outer(inst)))
     }
 
     /// The inner component has the type and number of dimensions of the outer declaration (specification 5.4).

@@ -129,6 +129,45 @@ impl<'a> ClassTree<'a> {
         (stored, file)
     }
 
+    /// Keeps a declaration that no text contains as long as those that texts contain.
+    pub fn keep_declaration(&self, decl: ast::ComponentDecl) -> &'a ast::ComponentDecl {
+        let span = decl.span;
+        let class = ast::ClassDef {
+            name: decl.name.clone(),
+            span,
+            encapsulated: false,
+            partial: false,
+            purity: ast::Purity::Unstated,
+            restriction: ast::Restriction::Model,
+            body: ast::ClassBody::Composition {
+                class_extends: None,
+                is_class_extends: false,
+                parts: ast::Composition {
+                    elements: vec![ast::Element {
+                        visibility: ast::Visibility::Public,
+                        span,
+                        kind: ast::ElementKind::Component(decl.into()),
+                    }],
+                    sections: Vec::new(),
+                    external: None,
+                },
+            },
+            description: None,
+            annotation: None,
+        };
+        let stored = self.arena.alloc(ast::StoredDefinition {
+            within: None,
+            classes: vec![class.into()],
+        });
+        match &stored.classes[0].body {
+            ast::ClassBody::Composition { parts, .. } => match &parts.elements[0].kind {
+                ast::ElementKind::Component(decl) => decl,
+                _ => unreachable!("made above"),
+            },
+            _ => unreachable!("made above"),
+        }
+    }
+
     fn add_node(
         &mut self,
         name: Name,
