@@ -178,7 +178,7 @@ pub(crate) struct PlotArgs {
     /// Names of variables
     #[arg(required = true)]
     pub(crate) variables: Vec<String>,
-    /// The picture
+    /// The picture; .png too if the program was built with the feature `png`
     #[arg(long, short, value_name = "FILE.svg")]
     pub(crate) output: PathBuf,
     /// Event log of the run; its times are drawn as faint lines

@@ -8,6 +8,8 @@
 
 mod layout;
 mod modes;
+#[cfg(feature = "png")]
+mod png;
 mod structure;
 mod svg;
 mod ticks;
@@ -20,6 +22,8 @@ use ticks::Axis;
 
 pub use layout::{HEIGHT_DEFAULT, WIDTH_DEFAULT};
 pub use modes::{ModeGraph, ModeNode, ModeTransition, draw_modes};
+#[cfg(feature = "png")]
+pub use png::to_png;
 pub use structure::{PictureEquation, PictureUnknown, StructurePicture, draw_structure};
 pub use timeline::{TimelineRow, draw_timeline};
 

@@ -33,6 +33,8 @@ const FONT_SIZE: f64 = 13.0;
 const TITLE_SIZE: f64 = 16.0;
 const MARGIN: f64 = 16.0;
 const BOX_HEIGHT: f64 = 42.0;
+/// The share of the time fits.
+const BOX_WIDTH_MIN: f64 = 124.0;
 /// Distance of neighbours on the ellipse.
 const DISTANCE: f64 = 190.0;
 const TAKEN: &str = "#D55E00";
@@ -46,7 +48,7 @@ pub fn draw_modes(graph: &ModeGraph) -> String {
     let n = graph.modes.len().max(1);
     let box_width = (graph.modes.iter())
         .map(|mode| text_width(&mode.name, FONT_SIZE) + 24.0)
-        .fold(90.0, f64::max);
+        .fold(BOX_WIDTH_MIN, f64::max);
     let radius_y = (DISTANCE * n as f64 / TAU).max(if n > 1 { 110.0 } else { 0.0 });
     let radius_x = if n > 2 { 1.5 * radius_y } else { radius_y };
     let width = (2.0 * (radius_x + MARGIN) + 2.0 * box_width)

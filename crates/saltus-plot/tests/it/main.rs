@@ -233,3 +233,16 @@ fn a_graph_of_modes_has_counts() {
     // The transition that was never taken is dashed.
     assert_eq!(count(&svg, "stroke-dasharray"), 1);
 }
+
+#[cfg(feature = "png")]
+#[test]
+fn a_picture_becomes_a_png_with_ink_of_its_curve() {
+    let (table, _) = ball();
+    let svg = plot_over_time(&table, &names(&["x"]), &PlotOptions::default()).unwrap();
+    let png = saltus_plot::to_png(&svg, 2.0).unwrap();
+    assert!(png.starts_with(b"\x89PNG"));
+    // Width and height in the header.
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    assert_eq!((number(16), number(20)), (1800, 960));
+    assert!(png.len() > 5_000, "{} bytes", png.len());
+}
