@@ -69,15 +69,20 @@ pub(crate) fn sort_parameters(work: &mut Work) {
         {
             work.class[var.index()] = Class::FreeParameter;
             let lhs = work.var(var);
+            // Between Reals it is an equation: what is to be found may be on either side.
+            let kind = match work.flat.variables[var].base {
+                Base::Real => Kind::Continuous,
+                _ => Kind::Assign {
+                    var,
+                    discrete: true,
+                },
+            };
             work.initial_equations.push(Eq {
                 lhs,
                 rhs: value,
                 initial: None,
                 late: None,
-                kind: Kind::Assign {
-                    var,
-                    discrete: work.flat.variables[var].base != Base::Real,
-                },
+                kind,
                 origin,
             });
         } else {

@@ -81,6 +81,7 @@ models! {
     filament_pendulum: "filament-pendulum",
     four_bar: "four-bar",
     free_parameter: "free-parameter",
+    free_parameter_passed: "free-parameter-passed",
     freewheeling_diode: "freewheeling-diode",
     friction_curve: "friction-curve",
     friction_curve_sticks: "friction-curve-sticks",
