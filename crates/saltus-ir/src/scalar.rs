@@ -14,7 +14,7 @@ mod arrays;
 mod exec;
 
 pub use algorithm::{AlgorithmEquations, GuardedAction, algorithm_to_equations};
-pub use exec::{InlineMode, inline_call};
+pub use exec::{InlineMode, inline_call, inline_call_with};
 
 use crate::eval::EvalError;
 use crate::expr::{BinaryOp, Builtin, Expr, Ir, Reduction, Sub, UnaryOp};

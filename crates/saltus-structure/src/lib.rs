@@ -106,11 +106,11 @@ fn build(work: &mut Work) -> Option<Parts> {
 /// the message for what is singular anyway.
 fn solve_structure(work: &mut Work) -> Option<Parts> {
     let zeros = zeros::find_zero_factors(work);
-    if zeros.is_empty() {
+    if zeros.factors.is_empty() {
         return sorted_parts(work);
     }
     let before = work.clone();
-    work.zero_factors = zeros.clone();
+    work.zero_factors = zeros.factors.clone();
     if let Some(parts) = sorted_parts(work).filter(|_| work.errors.is_empty()) {
         return Some(parts);
     }

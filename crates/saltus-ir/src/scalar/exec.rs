@@ -45,11 +45,23 @@ pub fn inline_call(
     args: &[ExprId],
     mode: InlineMode,
 ) -> std::result::Result<Vec<Shaped>, ScalarError> {
+    inline_call_with(ir, function, args, mode, &[])
+}
+
+/// As [`inline_call`], for these values of variables.
+pub fn inline_call_with(
+    ir: &mut Ir,
+    function: FuncId,
+    args: &[ExprId],
+    mode: InlineMode,
+    values: &[(VarId, ExprId)],
+) -> std::result::Result<Vec<Shaped>, ScalarError> {
     let mut pass = Scalarizer::new(ir);
     if mode == InlineMode::Everything {
         pass.force = true;
         pass.asserts = AssertMode::Drop;
     }
+    pass.vars.extend(values.iter().copied());
     let args = args
         .iter()
         .map(|&a| pass.expr(a))

@@ -175,6 +175,7 @@ models! {
     vector_constraint: "vector-constraint",
     vehicle_glides: "vehicle-glides",
     vehicle_sticks: "vehicle-sticks",
+    zero_capacitance: "zero-capacitance",
     zero_gain: "zero-gain",
     zero_resistance: "zero-resistance",
 }
