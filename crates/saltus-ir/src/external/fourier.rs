@@ -1,7 +1,7 @@
 //! The discrete Fourier transform of real samples, for `Modelica.Math.FastFourierTransform`.
 //!
 //! X_k = Σ_j u_j·exp(-2πi·jk/n), by splitting n into its prime factors (Cooley and Tukey 1965); a prime factor p costs n·p operations. The amplitude of
-//! a frequency inside is 2·|X_k|/n, that of 0 and of half the sampling rate |X_k|/n.
+//! every frequency is |X_k|/(n/2 + 1), as the library's own routine has it: a pure tone of amplitude A comes out as A·n/(n + 2).
 
 use std::f64::consts::TAU;
 
@@ -16,9 +16,8 @@ pub fn real_spectrum(u: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
     let samples: Vec<Complex> = u.iter().map(|x| (*x, 0.0)).collect();
     let spectrum = transform(&samples);
     let half = n / 2;
-    let scale = |k: usize| if k == 0 || k == half { 1.0 } else { 2.0 } / n as f64;
-    let amplitudes: Vec<f64> = (0..=half)
-        .map(|k| scale(k) * spectrum[k].0.hypot(spectrum[k].1))
+    let amplitudes: Vec<f64> = (spectrum[..=half].iter())
+        .map(|(re, im)| re.hypot(*im) / (half + 1) as f64)
         .collect();
     let phases = (spectrum[..=half].iter())
         .map(|(re, im)| im.atan2(*re))
