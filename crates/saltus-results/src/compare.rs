@@ -17,7 +17,9 @@
 //! count, in both curves. The numbers are those of the first way, unless the second gives a worse verdict.
 //!
 //! The second tube is as wide and `BACK_HEIGHT` times as high: a peak between two rows of the result is cut by linear
-//! interpolation, which the first way forgives (the cut peak is inside the window) and the second would not. What lasts
+//! interpolation, which the first way forgives (the cut peak is inside the window) and the second would not. Where the result
+//! has far fewer rows than the reference, the second way measures the grid; regression runs are written as densely as their
+//! reference ([`median_spacing`]). What lasts
 //! less than `INSTANT` in all is the inside of one event, where tools write the values of their iterations.
 //! - δy = `relative` × (max r - min r). A signal that does not move is measured by its size |r| instead, and one that
 //!   is zero by `ZERO_SCALE`. δy is at least `resolution` × max |r|: a reference computed with a tolerance says nothing
@@ -251,7 +253,7 @@ fn time_tolerance(result: &[f64], reference: &[f64], options: &TubeOptions) -> f
 }
 
 /// Median distance of neighbouring different times; 0 if there are none.
-fn median_spacing(times: &[f64]) -> f64 {
+pub fn median_spacing(times: &[f64]) -> f64 {
     let mut steps: Vec<f64> = times
         .windows(2)
         .map(|w| w[1] - w[0])

@@ -22,6 +22,7 @@ mod table;
 
 pub use compare::{
     Comparison, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare, compare_all,
+    median_spacing,
 };
 pub use csv::{CsvWriter, push_csv_name, push_csv_number, read_csv, write_csv};
 pub use event::{

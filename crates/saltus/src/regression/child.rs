@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use saltus_plot::{PlotOptions, plot_lines};
 use saltus_results::{
     Comparison, ResultTable, SignalComparison, SignalVerdict, Statistics, TubeOptions, Unresolved,
-    Verdict, compare, parse_comparison_signals, read_result,
+    Verdict, compare, median_spacing, parse_comparison_signals, read_result,
 };
 
 use super::cases::{Case, Target};
@@ -211,9 +211,8 @@ fn simulate(
             if let Some(time) = expected.table.time().last() {
                 args.extend(["--stop-time".into(), time.to_string().into()]);
             }
-            // Between coarser rows the result would be a chord where the reference is a curve.
-            if let Some(spacing) = median_spacing(expected.table.time()) {
-                args.extend(["--interval".into(), spacing.to_string().into()]);
+            if let Some(interval) = row_spacing(expected.table.time()) {
+                args.extend(["--interval".into(), interval.to_string().into()]);
             }
             for name in &expected.names {
                 // The reference writes `a[1, 2]`, results `a[1,2]`.
@@ -238,13 +237,13 @@ fn simulate(
     wait(child, limit, setup.cancel).map_err(|e| e.to_string())
 }
 
-/// The distance of neighbouring rows, but for those of events.
-fn median_spacing(time: &[f64]) -> Option<f64> {
-    let mut spacings: Vec<f64> = (time.windows(2).map(|pair| pair[1] - pair[0]))
-        .filter(|spacing| *spacing > 0.0)
-        .collect();
-    spacings.sort_unstable_by(f64::total_cmp);
-    spacings.get(spacings.len() / 2).copied()
+/// The interval that gives a run as many rows as its reference has, so that the curves are compared and not the straight lines
+/// between rows that are far apart.
+fn row_spacing(reference: &[f64]) -> Option<f64> {
+    let duration = reference.last()? - reference.first()?;
+    // Rows that crowd at events say nothing about the rest.
+    let spacing = median_spacing(reference).max(duration / reference.len() as f64);
+    (spacing > 0.0).then_some(spacing)
 }
 
 /// A place inside the folder of a library, the same on every machine.
@@ -453,4 +452,21 @@ fn thinned(time: &[f64], values: &[f64]) -> Vec<(f64, f64)> {
     }
     out.extend(points.last());
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::row_spacing;
+
+    #[test]
+    fn a_run_has_as_many_rows_as_its_reference() {
+        assert_eq!(row_spacing(&[0.0, 0.5, 1.0, 1.0, 1.5, 2.0]), Some(0.5));
+        // Most rows belong to one event.
+        let mut crowded = vec![0.0, 1.0];
+        crowded.extend((1..=6).map(|k| 1.0 + 1e-9 * f64::from(k)));
+        crowded.extend([2.0, 3.0]);
+        assert_eq!(row_spacing(&crowded), Some(0.3));
+        assert_eq!(row_spacing(&[0.0, 0.0]), None);
+        assert_eq!(row_spacing(&[]), None);
+    }
 }
