@@ -133,7 +133,7 @@ impl<'a> ClassTree<'a> {
     pub fn keep_declaration(&self, decl: ast::ComponentDecl) -> &'a ast::ComponentDecl {
         let span = decl.span;
         let class = ast::ClassDef {
-            name: decl.name.clone(),
+            name: decl.name,
             span,
             encapsulated: false,
             partial: false,
