@@ -18,7 +18,7 @@
 //! are evaluated at the predicted point and kept apart: a new α costs a factorisation, not a Jacobian.
 
 use crate::control::{
-    ATTEMPTS_MAX, SHRINK_ON_FAULT, all_finite, initial_step_size, step_size_min, trial_step,
+    ATTEMPTS_MAX, SHRINK_ON_FAULT, all_finite, initial_step_size, step_size_least, trial_step,
 };
 use crate::error::SolveError;
 use crate::integrator::{IntegratorStatistics, Problem, StepError, StepLimits};
@@ -301,7 +301,7 @@ impl Bdf {
         for _ in 0..ATTEMPTS_MAX {
             let (t_new, landed) = trial_step(time, self.step_size_next, limits);
             let h = t_new - time;
-            if h < step_size_min(time) && !landed || t_new <= time {
+            if h < step_size_least(time, limits.step_size_max) && !landed || t_new <= time {
                 break;
             }
             if self.first {

@@ -6,7 +6,7 @@
 
 use crate::error::SolveError;
 use crate::integrator::{Problem, StepLimits};
-use crate::scale::{STEP_ULPS, mean_square, time_resolution};
+use crate::scale::{STEP_SHARE_MIN, STEP_ULPS, mean_square, time_resolution};
 
 /// A step is lengthened by at most this factor to land on its limit.
 pub(crate) const STRETCH: f64 = 1.1;
@@ -151,8 +151,19 @@ pub(crate) fn all_finite(v: &[f64]) -> Result<(), SolveError> {
 
 /// Smallest step size at `t`.
 #[inline]
-pub(crate) fn step_size_min(t: f64) -> f64 {
+fn step_size_min(t: f64) -> f64 {
     STEP_ULPS * time_resolution(t, 0.0)
+}
+
+/// The same for a run whose largest step is known: near time zero floats are finer than any run can need.
+#[inline]
+pub(crate) fn step_size_least(t: f64, step_size_max: f64) -> f64 {
+    let least = step_size_min(t);
+    if step_size_max.is_finite() {
+        least.max(STEP_SHARE_MIN * step_size_max)
+    } else {
+        least
+    }
 }
 
 /// Initial step size, at most the last one after a discontinuity (Hairer, Nørsett, Wanner, Solving ODEs I, II.4): from the sizes of
@@ -228,5 +239,5 @@ pub(crate) fn initial_step_size<P: Problem + ?Sized>(
         Some(last) => last.min(RESTART_GROWTH * by_derivatives(RESTART_SHARE)),
         None => (EULER_GROWTH * h0).min(by_derivatives(START_SHARE)),
     };
-    Ok(h.min(span).max(2.0 * step_size_min(t)))
+    Ok(h.min(span).max(2.0 * step_size_least(t, span)))
 }

@@ -12,8 +12,8 @@
 //! After an accepted step the interval is `[time_old, time]`, and `state` belongs to its end. A failed step changes neither.
 
 use crate::control::{
-    ATTEMPTS_MAX, Control, LastStep, SHRINK_ON_FAULT, all_finite, initial_step_size, step_size_min,
-    trial_step,
+    ATTEMPTS_MAX, Control, LastStep, SHRINK_ON_FAULT, all_finite, initial_step_size,
+    step_size_least, trial_step,
 };
 use crate::error::SolveError;
 use crate::integrator::{IntegratorStatistics, Problem, SolverName, StepError, StepLimits};
@@ -300,7 +300,9 @@ impl<M: OneStepMethod> OneStep<M> {
         {
             all_finite(start.x).map_err(fatal)?;
             let span = (limits.time_end - t).min(limits.step_size_max);
-            self.step_size_next = last.min(span).max(2.0 * step_size_min(t));
+            self.step_size_next = last
+                .min(span)
+                .max(2.0 * step_size_least(t, limits.step_size_max));
             return Ok(());
         }
         self.statistics.rhs_evaluations += 1;
@@ -382,7 +384,10 @@ impl<M: OneStepMethod> OneStep<M> {
         for _ in 0..ATTEMPTS_MAX {
             let (t_new, landed) = trial_step(t, self.step_size_next, limits);
             let h = t_new - t;
-            if h < step_size_min(t) && !landed || t_new <= t || limits.time_end.is_nan() {
+            if h < step_size_least(t, limits.step_size_max) && !landed
+                || t_new <= t
+                || limits.time_end.is_nan()
+            {
                 break;
             }
             self.trial.t_new = t_new;
@@ -425,7 +430,7 @@ impl<M: OneStepMethod> OneStep<M> {
             self.statistics.steps_rejected += 1;
             self.trial.repeated = true;
             self.step_size_next = size;
-            if size < step_size_min(t) {
+            if size < step_size_least(t, limits.step_size_max) {
                 break;
             }
         }

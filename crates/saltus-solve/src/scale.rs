@@ -58,6 +58,9 @@ pub const CONSTANT_REL: f64 = 1e-12;
 /// Steps below this many units of time resolution are not taken.
 pub const STEP_ULPS: f64 = 16.0;
 
+/// Nor below this share of the largest step, ε².
+pub const STEP_SHARE_MIN: f64 = EPS * EPS;
+
 /// The resolution of time near `t` when steps of size `h` are taken.
 #[inline]
 pub fn time_resolution(t: f64, h: f64) -> f64 {
