@@ -96,6 +96,12 @@ impl Model for CompiledModel {
             side: Vec::new(),
             gave_up: 0,
         };
+        let system = CompiledSystem {
+            program: program.clone(),
+            work: Rc::new(RefCell::new(work)),
+            execution: self.execution,
+            uses_dae_form: self.uses_dae_form,
+        };
         CompiledInstance {
             info: Arc::new(program.info.clone()),
             store: program.switching.as_ref().map(ModeStore::new),
@@ -103,12 +109,8 @@ impl Model for CompiledModel {
             jumps: Vec::new(),
             mode: None,
             selected: Vec::new(),
-            system: CompiledSystem {
-                program,
-                work: Rc::new(RefCell::new(work)),
-                execution: self.execution,
-                uses_dae_form: self.uses_dae_form,
-            },
+            active: system.clone(),
+            system,
             host: self.host.clone(),
             time_start: 0.0,
             fired: Vec::new(),
@@ -129,6 +131,8 @@ pub struct CompiledInstance {
     modes: Vec<Option<CompiledSystem>>,
     /// Ways into modes, by [`JumpId`], without those given up.
     jumps: Vec<Option<CompiledSystem>>,
+    /// The code in use: that of the mode, or `system`.
+    active: CompiledSystem,
     /// The mode in use, an index into `modes`, and the values of the switches that selected it.
     mode: Option<u32>,
     selected: Vec<bool>,
@@ -269,6 +273,7 @@ impl Instance for CompiledInstance {
         self.fired.clear();
         let program = self.system.program.clone();
         self.mode = None;
+        self.active = self.system.clone();
         let n_slots = self.store.as_ref().map_or(0, ModeStore::n_slots);
         let mut values = Values::new(n_slots.max(program.layout.n_slots));
         values.v[0] = time_start;
@@ -357,10 +362,7 @@ impl Instance for CompiledInstance {
 
     #[inline]
     fn system(&self, _: &Values) -> &CompiledSystem {
-        match self.mode {
-            None => &self.system,
-            Some(mode) => kept(&self.modes, mode),
-        }
+        &self.active
     }
 
     fn mode(&self, _: &Values) -> u32 {
@@ -492,6 +494,10 @@ impl Instance for CompiledInstance {
         fit(values, self.info.slots.len());
         if self.mode != mode {
             self.mode = mode;
+            self.active = match mode {
+                None => self.system.clone(),
+                Some(mode) => kept(&self.modes, mode).clone(),
+            };
             let program = &self.system(values).program;
             self.choices = program.sets.iter().map(Choice::new).collect();
             self.restore_states(values);
@@ -575,10 +581,7 @@ impl Instance for CompiledInstance {
     }
 
     fn reselect_states(&mut self, values: &mut Values) -> Result<Vec<SelectionChange>, Fault> {
-        let system = match self.mode {
-            None => &self.system,
-            Some(mode) => kept(&self.modes, mode),
-        };
+        let system = &self.active;
         let program = system.program.clone();
         let mut changes = Vec::new();
         for (set, choice) in program.sets.iter().zip(&mut self.choices) {
@@ -853,6 +856,7 @@ impl CompiledInstance {
 }
 
 /// The code of one mode.
+#[derive(Clone)]
 pub struct CompiledSystem {
     program: Arc<Program>,
     /// Shared by the modes of a run.
