@@ -293,15 +293,17 @@ impl Bdf {
         problem: &mut P,
         limits: StepLimits,
     ) -> Result<(), StepError> {
-        let wanted = self.step_size_next;
         let time = self.times[0];
+        let least = step_size_least(time, limits.step_size_max);
+        self.step_size_next = self.step_size_next.max(2.0 * least);
+        let wanted = self.step_size_next;
         let mut rejections = 0;
         let mut tried = false;
         let mut cause: Option<Box<SolveError>> = None;
         for _ in 0..ATTEMPTS_MAX {
             let (t_new, landed) = trial_step(time, self.step_size_next, limits);
             let h = t_new - time;
-            if h < step_size_least(time, limits.step_size_max) && !landed || t_new <= time {
+            if h < least && !landed || t_new <= time {
                 break;
             }
             if self.first {

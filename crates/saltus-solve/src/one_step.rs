@@ -377,17 +377,17 @@ impl<M: OneStepMethod> OneStep<M> {
         if let Some(fixed) = self.fixed {
             return self.advance_fixed(problem, fixed, limits, with_interpolant);
         }
-        let wanted = self.step_size_next;
         let t = self.point.t;
+        let least = step_size_least(t, limits.step_size_max);
+        // A step that had to land at once says nothing about the size of the next one.
+        self.step_size_next = self.step_size_next.max(2.0 * least);
+        let wanted = self.step_size_next;
         let mut cause = None;
         self.trial.repeated = false;
         for _ in 0..ATTEMPTS_MAX {
             let (t_new, landed) = trial_step(t, self.step_size_next, limits);
             let h = t_new - t;
-            if h < step_size_least(t, limits.step_size_max) && !landed
-                || t_new <= t
-                || limits.time_end.is_nan()
-            {
+            if h < least && !landed || t_new <= t || limits.time_end.is_nan() {
                 break;
             }
             self.trial.t_new = t_new;
@@ -430,7 +430,7 @@ impl<M: OneStepMethod> OneStep<M> {
             self.statistics.steps_rejected += 1;
             self.trial.repeated = true;
             self.step_size_next = size;
-            if size < step_size_least(t, limits.step_size_max) {
+            if size < least {
                 break;
             }
         }
