@@ -380,7 +380,7 @@ impl Thrift {
 
     fn end_struct(&mut self) {
         self.bytes.push(0);
-        self.field = self.outer.pop().unwrap_or(0);
+        self.field = self.outer.pop().expect("a structure was begun");
     }
 
     fn finish(mut self) -> Vec<u8> {
