@@ -174,10 +174,17 @@ pub(crate) enum Stage {
 #[derive(Args, Debug)]
 pub(crate) struct PlotArgs {
     /// A result file, .csv or .mat
-    pub(crate) result: PathBuf,
+    #[arg(required_unless_present_any = ["steps", "timeline"])]
+    pub(crate) result: Option<PathBuf>,
     /// Names of variables
-    #[arg(required = true)]
+    #[arg(required_unless_present_any = ["steps", "timeline"])]
     pub(crate) variables: Vec<String>,
+    /// Draw the step sizes of a run instead, from the file of `simulate --steps`
+    #[arg(long, value_name = "FILE.csv", conflicts_with_all = ["result", "over", "timeline"])]
+    pub(crate) steps: Option<PathBuf>,
+    /// Draw what happened when instead, a row for each kind and cause, from the event log of `simulate --events`
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["result", "over", "events"])]
+    pub(crate) timeline: Option<PathBuf>,
     /// The picture; .png too if the program was built with the feature `png`
     #[arg(long, short, value_name = "FILE.svg")]
     pub(crate) output: PathBuf,

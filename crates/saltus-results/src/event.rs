@@ -29,6 +29,23 @@ pub enum EventKind {
     Fold,
 }
 
+impl EventKind {
+    /// As in the log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EventKind::Time => "time",
+            EventKind::State => "state",
+            EventKind::Initial => "initial",
+            EventKind::Terminal => "terminal",
+            EventKind::Sliding => "sliding",
+            EventKind::Zeno => "zeno",
+            EventKind::Touch => "touch",
+            EventKind::Step => "step",
+            EventKind::Fold => "fold",
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct EventRecord {
     pub time: f64,

@@ -1,8 +1,11 @@
 use std::io::Write;
 use std::path::Path;
 
-use saltus_plot::{PlotOptions, plot_over_time, plot_phase};
-use saltus_results::read_events;
+use saltus_plot::{
+    Line, LineStyle, PlotOptions, Scale, TimelineRow, draw_timeline, plot_lines, plot_over_time,
+    plot_phase,
+};
+use saltus_results::{EventRecord, read_events};
 
 use crate::args::PlotArgs;
 use crate::exit::{Exit, Failure, Outcome};
@@ -11,13 +14,8 @@ use crate::files;
 /// `saltus plot`
 pub(crate) fn plot(args: PlotArgs) -> Outcome {
     let format = Format::of(&args.output)?;
-    let table = files::read_table(&args.result)?;
     let events = match &args.events {
-        Some(path) => read_events(&files::read_text(path)?)
-            .map_err(|e| files::unreadable(path, &e))?
-            .iter()
-            .map(|event| event.time)
-            .collect(),
+        Some(path) => read_log(path)?.iter().map(|event| event.time).collect(),
         None => Vec::new(),
     };
     let options = PlotOptions {
@@ -27,14 +25,74 @@ pub(crate) fn plot(args: PlotArgs) -> Outcome {
         events,
         ..PlotOptions::default()
     };
-    let svg = match &args.over {
-        Some(over) => plot_phase(&table, over, &args.variables, &options),
-        None => plot_over_time(&table, &args.variables, &options),
+    let svg = match (&args.steps, &args.timeline, &args.result) {
+        (Some(path), _, _) => plot_lines(&[step_sizes(path)?], &decades(options)),
+        (_, Some(path), _) => draw_timeline(&rows_of(&read_log(path)?), &options),
+        (_, _, Some(path)) => {
+            let table = files::read_table(path)?;
+            match &args.over {
+                Some(over) => plot_phase(&table, over, &args.variables, &options),
+                None => plot_over_time(&table, &args.variables, &options),
+            }
+        }
+        (None, None, None) => unreachable!("one of them is required"),
     };
     let svg = svg.map_err(Failure::command_line)?;
     let bytes = format.bytes(svg)?;
     files::write_file(&args.output, |out| out.write_all(&bytes))?;
     Ok(Exit::Done)
+}
+
+fn read_log(path: &Path) -> Result<Vec<EventRecord>, Failure> {
+    read_events(&files::read_text(path)?).map_err(|e| files::unreadable(path, &e))
+}
+
+/// Sizes over the times at which steps end, from lines `time,step_size,rejected,"method"`.
+fn step_sizes(path: &Path) -> Result<Line, Failure> {
+    let text = files::read_text(path)?;
+    let mut points = Vec::new();
+    for (k, line) in text.lines().enumerate().skip(1) {
+        let mut numbers = line.split(',').map(str::parse::<f64>);
+        match (numbers.next(), numbers.next()) {
+            (Some(Ok(time)), Some(Ok(size))) => points.push((time, size)),
+            _ => {
+                let what = format!("line {} has no time and step size", k + 1);
+                return Err(files::unreadable(path, &what));
+            }
+        }
+    }
+    Ok(Line::new("step size", "s", points).style(LineStyle::Points))
+}
+
+fn decades(options: PlotOptions) -> PlotOptions {
+    PlotOptions {
+        vertical: Scale::Logarithmic,
+        horizontal: "time [s]".to_owned(),
+        ..options
+    }
+}
+
+/// A row for each kind of event and each cause, in the order in which they first occur.
+fn rows_of(events: &[EventRecord]) -> Vec<TimelineRow> {
+    let mut rows: Vec<TimelineRow> = Vec::new();
+    for event in events {
+        let causes = event.cause.iter().map(|c| c.expression.clone());
+        let mut names: Vec<String> = causes.collect();
+        if names.is_empty() {
+            names.push(event.kind.as_str().to_owned());
+        }
+        for name in names {
+            match rows.iter_mut().find(|row| row.name == name) {
+                Some(row) => row.marks.push(event.time),
+                None => rows.push(TimelineRow {
+                    name,
+                    marks: vec![event.time],
+                    spans: Vec::new(),
+                }),
+            }
+        }
+    }
+    rows
 }
 
 /// Of a picture, by the end of its file's name.

@@ -80,3 +80,32 @@ fn parquet_is_written_by_its_ending() {
     // Time, x and der(x) in 501 rows.
     assert!(bytes.len() > 3 * 501 * 8);
 }
+
+#[test]
+fn plot_draws_over_a_variable_and_refuses_two_things_at_once() {
+    let folder = scratch("phase");
+    fs::write(folder.join("r.csv"), REFERENCE).unwrap();
+    let ran = saltus_in(
+        &folder,
+        &["plot", "r.csv", "v", "--over", "x", "--output", "p.svg"],
+    );
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert!(
+        fs::read_to_string(folder.join("p.svg"))
+            .unwrap()
+            .lines()
+            .any(|line| line.trim() == "x")
+    );
+    let wrong = [
+        "plot", "r.csv", "v", "--steps", "s.csv", "--output", "p.svg",
+    ];
+    assert_eq!(saltus_in(&folder, &wrong).exit, Some(2));
+    fs::write(folder.join("s.csv"), "\"time\",\"step_size\"\n1,none\n").unwrap();
+    let ran = saltus_in(&folder, &["plot", "--steps", "s.csv", "--output", "p.svg"]);
+    assert_eq!(ran.exit, Some(2));
+    assert!(
+        ran.stderr.contains("line 2 has no time and step size"),
+        "{}",
+        ran.stderr
+    );
+}

@@ -55,7 +55,7 @@ fn agree(found: &str, wanted: &str) -> bool {
 fn print(events: &[EventRecord]) -> String {
     let mut out = String::new();
     for event in events.iter().take(WRITTEN_MAX) {
-        let _ = write!(out, "{:.6} {}", event.time, kind(event));
+        let _ = write!(out, "{:.6} {}", event.time, event.kind.as_str());
         let causes: Vec<&str> = event.cause.iter().map(|c| c.expression.as_str()).collect();
         if !causes.is_empty() {
             let _ = write!(out, " by {}", causes.join(" and "));
@@ -77,14 +77,10 @@ fn print(events: &[EventRecord]) -> String {
         }
     }
     let rest = &events[events.len().min(WRITTEN_MAX)..];
-    let mut kinds: Vec<String> = rest.iter().map(kind).collect();
+    let mut kinds: Vec<&str> = rest.iter().map(|event| event.kind.as_str()).collect();
     kinds.sort_unstable();
     for same in kinds.chunk_by(|a, b| a == b) {
         let _ = writeln!(out, "and {} more of kind {}", same.len(), same[0]);
     }
     out
-}
-
-fn kind(event: &EventRecord) -> String {
-    format!("{:?}", event.kind).to_lowercase()
 }
