@@ -819,8 +819,17 @@ fn for_each_root(flat: &mut FlatModel, f: &mut impl FnMut(&mut ExprId)) {
                     f(&mut assert.condition);
                     f(&mut assert.message);
                 }
-                WhenAction::Terminate { message, .. } => f(message),
-                WhenAction::Call { call, .. } => f(call),
+                WhenAction::Terminate {
+                    guard,
+                    message: done,
+                    ..
+                }
+                | WhenAction::Call {
+                    guard, call: done, ..
+                } => {
+                    guard.iter_mut().for_each(&mut *f);
+                    f(done);
+                }
             }
         }
     }

@@ -101,7 +101,11 @@ impl<'a> Flattener<'a> {
                         .add_scalar(Expr::Builtin(Builtin::Initial, Box::new([])), Base::Boolean);
                     let branch = WhenBranch {
                         conditions: vec![condition],
-                        body: vec![WhenAction::Call { call, origin }],
+                        body: vec![WhenAction::Call {
+                            guard: None,
+                            call,
+                            origin,
+                        }],
                     };
                     self.sections.whens.push(flat::When {
                         branches: vec![branch],
@@ -605,6 +609,15 @@ impl<'a> Flattener<'a> {
         guard
     }
 
+    /// [`Self::branch_guard`], and what an if-equation further inside asks for.
+    fn nested_guard(&mut self, conditions: &[ExprId], k: usize, inside: Option<ExprId>) -> ExprId {
+        let guard = self.branch_guard(conditions, k);
+        match inside {
+            Some(inside) => self.ir.and(guard, inside),
+            None => guard,
+        }
+    }
+
     fn is_variable(&self, e: ExprId) -> bool {
         match self.ir.expr(e) {
             Expr::Var(_) => true,
@@ -749,7 +762,8 @@ impl<'a> Flattener<'a> {
                     self.when_action(cx, e, &mut list)?;
                 }
                 lists.push(list);
-                self.merge_actions(&conditions, lists, origin, out)
+                self.merge_actions(&conditions, lists, origin, out);
+                Ok(())
             }
             EquationKind::Call(call) => self.when_call(cx, call, origin, out),
             EquationKind::When { .. } => Err(Box::new(
@@ -789,7 +803,7 @@ impl<'a> Flattener<'a> {
         lists: Vec<Vec<WhenAction>>,
         origin: Origin,
         out: &mut Vec<WhenAction>,
-    ) -> Res<()> {
+    ) {
         let mut vars: IndexMap<VarId, ()> = IndexMap::new();
         for action in lists.iter().flatten() {
             if let WhenAction::Assign { var, .. } = action {
@@ -834,16 +848,27 @@ impl<'a> Flattener<'a> {
                         a.condition = self.ir.or(not_chosen, a.condition);
                         out.push(WhenAction::Assert(a));
                     }
-                    WhenAction::Terminate { .. } | WhenAction::Call { .. } => {
-                        return Err(Box::new(
-                            Diagnostic::error("unsupported-feature", origin.span, "`terminate` or a call inside an if-equation of a when-equation")
-                                .help("put it into a when-equation of its own with the combined condition"),
-                        ));
-                    }
+                    WhenAction::Terminate {
+                        guard: inside,
+                        message,
+                        origin,
+                    } => out.push(WhenAction::Terminate {
+                        guard: Some(self.nested_guard(conditions, k, inside)),
+                        message,
+                        origin,
+                    }),
+                    WhenAction::Call {
+                        guard: inside,
+                        call,
+                        origin,
+                    } => out.push(WhenAction::Call {
+                        guard: Some(self.nested_guard(conditions, k, inside)),
+                        call,
+                        origin,
+                    }),
                 }
             }
         }
-        Ok(())
     }
 
     pub fn var_expr(&mut self, var: VarId) -> ExprId {
@@ -899,14 +924,22 @@ impl<'a> Flattener<'a> {
                         Some(e) => self.expr(cx.scope, e)?,
                         None => self.ir.string(""),
                     };
-                    out.push(WhenAction::Terminate { message, origin });
+                    out.push(WhenAction::Terminate {
+                        guard: None,
+                        message,
+                        origin,
+                    });
                     return Ok(());
                 }
                 _ => {}
             }
         }
         let call = self.expr(cx.scope, call)?;
-        out.push(WhenAction::Call { call, origin });
+        out.push(WhenAction::Call {
+            guard: None,
+            call,
+            origin,
+        });
         Ok(())
     }
 

@@ -239,10 +239,14 @@ pub enum WhenAction {
     },
     Assert(Assert),
     Terminate {
+        /// The condition of the if-equations around it.
+        guard: Option<ExprId>,
         message: ExprId,
         origin: Origin,
     },
     Call {
+        /// The condition of the if-equations around it.
+        guard: Option<ExprId>,
         call: ExprId,
         origin: Origin,
     },

@@ -627,6 +627,18 @@ impl FlatText<'_> {
         self.out.push_str("  end when;\n");
     }
 
+    /// A line of a when-clause, in an if-equation where there is a guard.
+    fn guarded(&mut self, guard: Option<ExprId>, action: &str) {
+        let _ = match guard {
+            Some(guard) => writeln!(
+                self.out,
+                "    if {} then {action}; end if;",
+                self.model.text(guard)
+            ),
+            None => writeln!(self.out, "    {action};"),
+        };
+    }
+
     fn action(&mut self, action: &WhenAction) {
         let model = self.model;
         match action {
@@ -649,11 +661,12 @@ impl FlatText<'_> {
             WhenAction::Assert(assert) => {
                 self.assert(assert.condition, assert.message, assert.level, 2)
             }
-            WhenAction::Terminate { message, .. } => {
-                let _ = writeln!(self.out, "    terminate({});", model.text(*message));
+            WhenAction::Terminate { guard, message, .. } => {
+                let action = format!("terminate({})", model.text(*message));
+                self.guarded(*guard, &action);
             }
-            WhenAction::Call { call, .. } => {
-                let _ = writeln!(self.out, "    {};", model.text(*call));
+            WhenAction::Call { guard, call, .. } => {
+                self.guarded(*guard, &model.text(*call));
             }
         }
     }

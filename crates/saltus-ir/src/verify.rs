@@ -147,8 +147,22 @@ impl Check<'_> {
                 self.scalar(*value, origin.span);
             }
             WhenAction::Assert(assert) => self.condition(assert.condition, assert.origin.span),
-            WhenAction::Terminate { message, origin } => self.scalar(*message, origin.span),
-            WhenAction::Call { call, origin } => self.expr(*call, origin.span, false),
+            WhenAction::Terminate {
+                guard,
+                message,
+                origin,
+            } => {
+                guard.iter().for_each(|g| self.condition(*g, origin.span));
+                self.scalar(*message, origin.span);
+            }
+            WhenAction::Call {
+                guard,
+                call,
+                origin,
+            } => {
+                guard.iter().for_each(|g| self.condition(*g, origin.span));
+                self.expr(*call, origin.span, false);
+            }
         }
     }
 

@@ -185,13 +185,15 @@ fn add_algorithm_actions(extractor: &mut Extractor<'_>, algorithm: &AlgorithmEqu
                 },
                 assert.origin,
             ),
-            WhenAction::Terminate { message, origin } => (
+            WhenAction::Terminate {
+                message, origin, ..
+            } => (
                 Action::Terminate {
                     message: extractor.extract(*message, Context::When, *origin),
                 },
                 *origin,
             ),
-            WhenAction::Call { call, origin } => (
+            WhenAction::Call { call, origin, .. } => (
                 Action::Call {
                     call: extractor.extract(*call, Context::When, *origin),
                 },

@@ -98,6 +98,20 @@ pub(crate) fn finish_when(extractor: &mut Extractor<'_>, prepared: PreparedWhen)
         let guard = ir.and(no_earlier, edge);
         before = ir.or(before, edge);
         for action in &branch.body {
+            let inside = match action {
+                WhenAction::Terminate {
+                    guard: Some(inside),
+                    origin,
+                    ..
+                }
+                | WhenAction::Call {
+                    guard: Some(inside),
+                    origin,
+                    ..
+                } => extractor.extract(*inside, Context::When, *origin),
+                _ => extractor.work.flat.ir.boolean(true),
+            };
+            let guard = extractor.work.flat.ir.and(guard, inside);
             let (action, origin) = match action {
                 WhenAction::Assign { var, value, origin } => {
                     let value = extractor.extract(*value, Context::When, *origin);
@@ -123,17 +137,19 @@ pub(crate) fn finish_when(extractor: &mut Extractor<'_>, prepared: PreparedWhen)
                     },
                     assert.origin,
                 ),
-                WhenAction::Terminate { message, origin } => (
+                WhenAction::Terminate {
+                    message, origin, ..
+                } => (
                     Action::Terminate {
                         message: extractor.extract(*message, Context::When, *origin),
                     },
                     *origin,
                 ),
-                WhenAction::Call { call, origin } if is_restitution(extractor.work, *call) => {
+                WhenAction::Call { call, origin, .. } if is_restitution(extractor.work, *call) => {
                     add_impact(extractor, *call, guard, *origin);
                     continue;
                 }
-                WhenAction::Call { call, origin } => (
+                WhenAction::Call { call, origin, .. } => (
                     Action::Call {
                         call: extractor.extract(*call, Context::When, *origin),
                     },
@@ -141,7 +157,9 @@ pub(crate) fn finish_when(extractor: &mut Extractor<'_>, prepared: PreparedWhen)
                 ),
             };
             let initial = initially && !matches!(action, Action::Reinit { .. });
-            let initial = extractor.work.flat.ir.boolean(initial);
+            let ir = &mut extractor.work.flat.ir;
+            let initial = ir.boolean(initial);
+            let initial = ir.and(initial, inside);
             extractor.work.actions.push(GuardedAction {
                 event: guard,
                 initial,

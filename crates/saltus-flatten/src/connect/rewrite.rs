@@ -33,8 +33,17 @@ pub(crate) fn for_each_root(sections: &mut Sections<'_>, f: &mut impl FnMut(&mut
                     f(&mut assert.condition);
                     f(&mut assert.message);
                 }
-                WhenAction::Terminate { message, .. } => f(message),
-                WhenAction::Call { call, .. } => f(call),
+                WhenAction::Terminate {
+                    guard,
+                    message: done,
+                    ..
+                }
+                | WhenAction::Call {
+                    guard, call: done, ..
+                } => {
+                    guard.iter_mut().for_each(&mut *f);
+                    f(done);
+                }
             }
         }
     }

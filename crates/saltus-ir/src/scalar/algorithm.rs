@@ -293,7 +293,11 @@ impl Scalarizer<'_> {
 
     pub(super) fn collect_terminate(&mut self, message: ExprId, span: Span) -> Result<()> {
         let origin = self.origin(span);
-        self.collect(WhenAction::Terminate { message, origin })
+        self.collect(WhenAction::Terminate {
+            guard: None,
+            message,
+            origin,
+        })
     }
 
     pub(super) fn collect_reinit(&mut self, var: VarId, value: ExprId, span: Span) -> Result<()> {
@@ -322,7 +326,11 @@ impl Scalarizer<'_> {
             ty,
         );
         let origin = self.origin(span);
-        self.collect(WhenAction::Call { call, origin })
+        self.collect(WhenAction::Call {
+            guard: None,
+            call,
+            origin,
+        })
     }
 }
 

@@ -247,6 +247,7 @@ impl Reader {
                         }
                     }
                     "terminate" => WhenAction::Terminate {
+                        guard: None,
                         message: self.expr(&args[0]),
                         origin: origin(eq.span),
                     },
