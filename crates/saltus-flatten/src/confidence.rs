@@ -4,10 +4,9 @@
 //! `start_confidence`. A start value that is exactly a parameter has the confidence of the most trusted binding in the chain of
 //! parameters that begins there; a value that the type brings along is trusted least.
 
-use crate::core::{Flattener, InstId, LayerKind};
+use crate::core::{Flattener, InstId, LayerKind, is_value_as_whole};
 use saltus_ir::flat::Confidence;
 use saltus_ir::{Expr, ExprId, VarId};
-use saltus_syntax::ast;
 
 /// Where the value of a parameter is set, and the parameter that it equals.
 #[derive(Clone, Copy, Debug)]
@@ -52,10 +51,7 @@ impl Flattener<'_> {
         };
         let of_record = || {
             let parent = node.parent?;
-            let record = matches!(
-                self.insts[parent].restriction,
-                ast::Restriction::Record | ast::Restriction::OperatorRecord
-            );
+            let record = is_value_as_whole(self.insts[parent].restriction);
             record.then(|| self.binding_level(parent)).flatten()
         };
         level(0..node.n_outer_layers)

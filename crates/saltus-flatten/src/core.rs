@@ -93,6 +93,15 @@ pub struct Element<'a> {
     pub is_final: bool,
 }
 
+/// Whether a component of such a class is a value, that an expression may read and a declaration equation give: connectors may be records.
+pub(crate) fn is_value_as_whole(restriction: ast::Restriction) -> bool {
+    use ast::Restriction::*;
+    matches!(
+        restriction,
+        Record | OperatorRecord | Connector | ExpandableConnector | Class | Type
+    )
+}
+
 #[derive(Clone)]
 pub enum ElementKind<'a> {
     Component(&'a ast::ComponentDecl),

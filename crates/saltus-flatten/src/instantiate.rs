@@ -954,10 +954,7 @@ impl<'a> Flattener<'a> {
             }
         }
         if let Some(parent) = self.insts[inst].parent
-            && matches!(
-                self.insts[parent].restriction,
-                ast::Restriction::Record | ast::Restriction::OperatorRecord
-            )
+            && is_value_as_whole(self.insts[parent].restriction)
             && let Some(whole) = self.binding(parent)?
         {
             return self.field_of(whole, parent, inst).map(Some);

@@ -764,11 +764,7 @@ impl<'a> Flattener<'a> {
     pub(crate) fn record_expr(&mut self, inst: InstId, span: Span) -> Res<ExprId> {
         self.elaborate(inst)?;
         let restriction = self.insts[inst].restriction;
-        use ast::Restriction::*;
-        if !matches!(
-            restriction,
-            Record | OperatorRecord | Connector | ExpandableConnector | Class | Type
-        ) {
+        if !is_value_as_whole(restriction) {
             let kind = format!("{restriction:?}").to_lowercase();
             return Err(error(
                 "type-mismatch",
@@ -802,7 +798,9 @@ impl<'a> Flattener<'a> {
         let e = self.record_node(name, &fields, span);
         if let Base::Record(id) = self.ir.base(e) {
             self.insts[inst].record = Some(id);
-            if restriction == OperatorRecord && self.insts[inst].purpose == Purpose::Component {
+            if restriction == ast::Restriction::OperatorRecord
+                && self.insts[inst].purpose == Purpose::Component
+            {
                 let class = self.insts[inst].class.clone();
                 let of_class = self.class_inst(&class)?;
                 if self.insts[of_class].record.is_none() {
