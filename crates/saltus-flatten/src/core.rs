@@ -91,6 +91,8 @@ pub struct Element<'a> {
     pub constraint: Option<&'a ast::Constraint>,
     pub replaceable: bool,
     pub is_final: bool,
+    /// The first declaration of a redeclared component, with its scope.
+    pub original: Option<(&'a ast::ComponentDecl, LexId)>,
 }
 
 /// Whether a component of such a class is a value, that an expression may read and a declaration equation give: connectors may be records.
@@ -100,6 +102,50 @@ pub(crate) fn is_value_as_whole(restriction: ast::Restriction) -> bool {
         restriction,
         Record | OperatorRecord | Connector | ExpandableConnector | Class | Type
     )
+}
+
+impl<'a> Element<'a> {
+    /// What a redeclaration of this element has to keep in [`Element::original`].
+    pub fn first_declaration(&self) -> Option<(&'a ast::ComponentDecl, LexId)> {
+        self.original.or(match self.kind {
+            ElementKind::Component(decl) => Some((decl, self.lex)),
+            ElementKind::Class(_) => None,
+        })
+    }
+
+    /// The dimensions of a component: of its redeclaration, else of the first declaration (specification 7.3). A type
+    /// with dimensions of its own is not meant to be repeated in those of the first declaration.
+    pub fn dims(&self, type_has_dims: bool) -> Vec<(&'a ast::Subscript, LexId)> {
+        let of = |decl: &'a ast::ComponentDecl, lex| decl.dims.iter().map(move |d| (d, lex));
+        match (&self.kind, self.original) {
+            (ElementKind::Component(decl), _) if !decl.dims.is_empty() => {
+                of(decl, self.lex).collect()
+            }
+            (ElementKind::Component(_), Some((original, lex))) if !type_has_dims => {
+                of(original, lex).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The prefixes of a component, each of its redeclaration, else of the first declaration (specification 7.3).
+    pub fn type_prefixes(&self) -> ast::TypePrefixes {
+        let ElementKind::Component(decl) = self.kind else {
+            return ast::TypePrefixes::default();
+        };
+        let Some((original, _)) = self.original else {
+            return decl.type_prefixes;
+        };
+        let (own, first) = (decl.type_prefixes, original.type_prefixes);
+        ast::TypePrefixes {
+            variability: own.variability.or(first.variability),
+            causality: own.causality.or(first.causality),
+            connection: match own.connection {
+                ast::ConnectionPrefix::None => first.connection,
+                stated => stated,
+            },
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -222,6 +268,8 @@ pub struct Inst<'a> {
     /// The declaration, for components.
     pub decl: Option<&'a ast::ComponentDecl>,
     pub decl_lex: Option<LexId>,
+    /// The dimensions that its declaration states, each with its scope.
+    pub decl_dims: Vec<(&'a ast::Subscript, LexId)>,
     pub span: Span,
     /// The annotation `Evaluate = true`, or final.
     pub evaluate: bool,

@@ -288,6 +288,7 @@ impl<'a> Flattener<'a> {
                 constraint,
                 replaceable: prefixes.replaceable,
                 is_final: prefixes.is_final,
+                original: None,
             };
             if redeclare {
                 redeclared.push((name, made));
@@ -315,6 +316,7 @@ impl<'a> Flattener<'a> {
                     constraint: None,
                     replaceable: false,
                     is_final: false,
+                    original: None,
                     kind: ElementKind::Class(ClassSource::Node(child)),
                     lex,
                     chain: chain.clone(),
@@ -573,6 +575,7 @@ fn apply_redeclaring_element<'a>(
             return Ok(());
         }
     }
+    element.original = original.first_declaration();
     element.chain = merge(&element.chain, &original.chain);
     result[at].1 = element;
     Ok(())

@@ -121,17 +121,12 @@ impl<'a> Flattener<'a> {
             if declared.decl.type_prefixes.variability == Some(ast::Variability::Constant) {
                 continue;
             }
-            // A redeclaration keeps the prefixes of what it replaces (specification 7.3).
-            let original = match self.insts[inst].elements[&name].kind {
-                ElementKind::Component(original) => original.type_prefixes.causality,
-                ElementKind::Class(_) => None,
-            };
             let causality = declared
-                .decl
-                .type_prefixes
+                .effective
+                .element
+                .type_prefixes()
                 .causality
-                .or(self.insts[declared.class].type_prefixes.causality)
-                .or(original);
+                .or(self.insts[declared.class].type_prefixes.causality);
             if causality.is_none() && !declared.effective.element.protected {
                 return Err(error_help(
                     "misplaced-prefix",
@@ -188,7 +183,7 @@ impl<'a> Flattener<'a> {
     }
 
     fn new_local(&mut self, name: Name, declared: &Declared<'a>) -> LocalId {
-        let rank = declared.decl.dims.len() + self.insts[declared.class].type_dims.len();
+        let rank = self.declared_subscripts(declared).len();
         let ty = self.ir.intern_type(Type {
             base: declared.base,
             dims: vec![Dim::Unknown; rank],
@@ -232,15 +227,15 @@ impl<'a> Flattener<'a> {
         Ok(())
     }
 
+    fn declared_subscripts(&self, declared: &Declared<'a>) -> Vec<(&'a ast::Subscript, LexId)> {
+        let of_type = &self.insts[declared.class].type_dims;
+        let mut all = declared.effective.element.dims(!of_type.is_empty());
+        all.extend(of_type.iter().copied());
+        all
+    }
+
     fn declared_dims(&mut self, declared: &Declared<'a>) -> Res<Vec<Option<ExprId>>> {
-        let own = declared
-            .decl
-            .dims
-            .iter()
-            .map(|d| (d, declared.effective.element.lex));
-        let all: Vec<(&'a ast::Subscript, LexId)> = own
-            .chain(self.insts[declared.class].type_dims.iter().copied())
-            .collect();
+        let all = self.declared_subscripts(declared);
         let mut dims = Vec::with_capacity(all.len());
         for (sub, lex) in all {
             dims.push(self.dim_expr(

@@ -83,6 +83,7 @@ impl<'a> Flattener<'a> {
             dims: None,
             decl: None,
             decl_lex: None,
+            decl_dims: Vec::new(),
             span,
             evaluate: false,
             function: None,
@@ -246,7 +247,7 @@ impl<'a> Flattener<'a> {
             // Dimensions are found when the variables are asked for.
             return Ok(Child::One(first));
         }
-        if decl.dims.is_empty() && self.insts[first].type_dims.is_empty() {
+        if self.insts[first].decl_dims.is_empty() && self.insts[first].type_dims.is_empty() {
             return Ok(Child::One(first));
         }
         let dims = self.component_dims(first)?;
@@ -479,7 +480,8 @@ impl<'a> Flattener<'a> {
         let up = self.insts[owner].prefixes;
         let owner_is_package = self.insts[owner].purpose == Purpose::Package;
         let type_prefixes = self.insts[inst].type_prefixes;
-        let own = decl.type_prefixes.variability.or(type_prefixes.variability);
+        let stated = element.type_prefixes();
+        let own = stated.variability.or(type_prefixes.variability);
         let is_discrete_type = matches!(
             self.insts[inst].builtin,
             Some(
@@ -507,7 +509,7 @@ impl<'a> Flattener<'a> {
         } else {
             up.variability
         };
-        let connection = match (decl.type_prefixes.connection, type_prefixes.connection) {
+        let connection = match (stated.connection, type_prefixes.connection) {
             (ast::ConnectionPrefix::None, ast::ConnectionPrefix::None) => {
                 if self.insts[owner].restriction == ast::Restriction::Record
                     || self.insts[owner].restriction == ast::Restriction::OperatorRecord
@@ -520,8 +522,7 @@ impl<'a> Flattener<'a> {
             (ast::ConnectionPrefix::None, of_type) => of_type,
             (own, _) => own,
         };
-        let causality = decl
-            .type_prefixes
+        let causality = stated
             .causality
             .or(type_prefixes.causality)
             .or(up.causality);
@@ -548,6 +549,7 @@ impl<'a> Flattener<'a> {
         node.evaluate = evaluate;
         node.decl = Some(decl);
         node.decl_lex = Some(lex);
+        node.decl_dims = element.dims(!node.type_dims.is_empty());
         node.span = decl.name.span;
     }
 
@@ -668,6 +670,7 @@ impl<'a> Flattener<'a> {
             constraint: None,
             replaceable: false,
             is_final: false,
+            original: None,
         };
         self.insts[top].elements.insert(name, element);
         let child = self.child(top, name, decl.name.span)?;
@@ -761,10 +764,7 @@ impl<'a> Flattener<'a> {
         if let Some(dims) = &self.insts[inst].dims {
             return Ok(dims.to_vec());
         }
-        let mut subscripts: Vec<(&'a Subscript, LexId)> = Vec::new();
-        if let (Some(decl), Some(lex)) = (self.insts[inst].decl, self.insts[inst].decl_lex) {
-            subscripts.extend(decl.dims.iter().map(|d| (d, lex)));
-        }
+        let mut subscripts = self.insts[inst].decl_dims.clone();
         subscripts.extend(self.insts[inst].type_dims.iter().copied());
         // An element of an expanded array has lost the dimensions of the array.
         let n_gone = self.insts[inst].subs.len();

@@ -78,6 +78,7 @@ impl<'a> Flattener<'a> {
                 constraint: None,
                 replaceable: false,
                 is_final: false,
+                original: None,
             };
             self.insts[root].elements.insert(name, element);
         }
@@ -348,6 +349,7 @@ impl<'a> Flattener<'a> {
                     element.span = arg.span;
                 }
                 ast::ArgumentKind::Component(decl) => {
+                    element.original = element.first_declaration();
                     element.kind = ElementKind::Component(decl);
                     element.span = arg.span;
                 }

@@ -1140,13 +1140,13 @@ impl<'a> Flattener<'a> {
         else {
             return Ok(None);
         };
-        let (Some(decl), Some(lex)) = (node.decl, node.decl_lex) else {
+        if node.decl.is_none() {
             return Ok(None);
-        };
-        let all: Vec<(&'a ast::Subscript, LexId)> = decl
-            .dims
+        }
+        let all: Vec<(&'a ast::Subscript, LexId)> = node
+            .decl_dims
             .iter()
-            .map(|d| (d, lex))
+            .copied()
             .chain(node.type_dims.iter().copied())
             .collect();
         match all.get(k) {

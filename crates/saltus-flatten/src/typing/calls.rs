@@ -1201,16 +1201,16 @@ impl<'a> Flattener<'a> {
             return Ok(None);
         }
         let element = self.effective(owner, name.name).element;
-        let ElementKind::Component(decl) = element.kind else {
-            return Ok(None);
-        };
-        if let Some(ast::Subscript::Expr(ast::Expr {
-            kind: ExprKind::Ref(index),
-            span,
-        })) = decl.dims.get(sub)
+        if let Some((
+            ast::Subscript::Expr(ast::Expr {
+                kind: ExprKind::Ref(index),
+                span,
+            }),
+            lex,
+        )) = element.dims(false).get(sub)
             && let Target::Class(class) = self.cref(
                 Scope {
-                    lex: element.lex,
+                    lex: *lex,
                     iterators: None,
                 },
                 index,
