@@ -5,7 +5,7 @@
 
 use crate::control::{Control, Law};
 use crate::error::SolveError;
-use crate::explicit::{StageRows, StiffnessDetector, stage_rows};
+use crate::explicit::{AlternatingOutput, StageRows, StiffnessDetector, stage_rows};
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
 use crate::one_step::{Attempt, LastInterval, OneStep, OneStepMethod, Point, Trial};
 use crate::scale::Tolerances;
@@ -416,6 +416,12 @@ impl OneStepMethod for Dop853Method {
             let inner = d[3] + theta * (d[4] + theta1 * (d[5] + theta * d[6]));
             *out = x + theta * (d[0] + theta1 * (d[1] + theta * (d[2] + theta1 * inner)));
         }
+    }
+}
+
+impl AlternatingOutput for Dop853Method {
+    fn coefficients(&self, i: usize) -> &[f64] {
+        &self.dense[i]
     }
 }
 

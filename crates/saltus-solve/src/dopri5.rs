@@ -4,7 +4,7 @@
 
 use crate::control::{Control, Law};
 use crate::error::SolveError;
-use crate::explicit::{StageRows, StiffnessDetector, stage_rows};
+use crate::explicit::{AlternatingOutput, StageRows, StiffnessDetector, stage_rows};
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
 use crate::one_step::{Attempt, LastInterval, OneStep, OneStepMethod, Point, Trial};
 use crate::scale::Tolerances;
@@ -235,6 +235,12 @@ fn attempt_in<P: Problem + ?Sized>(
         });
     }
     Ok(Attempt::Computed { error, effort: 1.0 })
+}
+
+impl AlternatingOutput for Dopri5Method {
+    fn coefficients(&self, i: usize) -> &[f64] {
+        &self.dense[i]
+    }
 }
 
 impl Dopri5 {

@@ -2,7 +2,7 @@
 
 use crate::error::SolveError;
 use crate::integrator::{IntegratorStatistics, Problem};
-use crate::one_step::{Point, Trial};
+use crate::one_step::{OneStep, OneStepMethod, Point, Trial};
 
 /// The derivatives k_j of the stages, one row each: vectors, or arrays where the number of components is known when the code is compiled.
 pub(crate) trait StageRows {
@@ -67,6 +67,46 @@ impl<const S: usize, const N: usize> StageRows for [[f64; N]; S] {
 /// Rows for `S` stages of `n` components.
 pub(crate) fn stage_rows<const S: usize>(n: usize) -> [Vec<f64>; S] {
     std::array::from_fn(|_| vec![0.0; n])
+}
+
+/// A method with the dense output of Hairer's explicit methods: u = x + θ(d₀ + θ₁(d₁ + θ(d₂ + …))) with θ₁ = 1 - θ.
+pub(crate) trait AlternatingOutput {
+    /// The d of state `i`.
+    fn coefficients(&self, i: usize) -> &[f64];
+
+    /// du/dθ of state `i`.
+    fn rate(&self, i: usize, theta: f64) -> f64 {
+        let (mut sum, mut rate) = (0.0, 0.0);
+        for (j, d) in self.coefficients(i).iter().enumerate().rev() {
+            let (factor, sign) = if j % 2 == 0 {
+                (theta, 1.0)
+            } else {
+                (1.0 - theta, -1.0)
+            };
+            let inner = d + sum;
+            (sum, rate) = (factor * inner, sign * inner + factor * rate);
+        }
+        rate
+    }
+}
+
+/// h·‖f(t, u) - u'‖ in tolerances, for the derivative `dx` that the model has on the interpolant u at a time inside the last step. Where the motion
+/// between the stages is what the stages say it is of the size of the error estimate; where they have missed something it is what was missed, as an
+/// error over the whole step. An explicit step is not much longer than 1/|λ|, so there is no stiff part to filter out.
+pub(crate) fn defect<M: OneStepMethod + AlternatingOutput>(
+    integrator: &OneStep<M>,
+    t: f64,
+    dx: &[f64],
+) -> f64 {
+    let start = integrator.time_old();
+    let h = integrator.time() - start;
+    let theta = (t - start) / h;
+    let mut sum = 0.0;
+    for (i, (dx, weight)) in dx.iter().zip(integrator.weights()).enumerate() {
+        let defect = (h * dx - integrator.method.rate(i, theta)) / weight;
+        sum += defect * defect;
+    }
+    (sum / dx.len().max(1) as f64).sqrt()
 }
 
 /// Steps at the stability boundary that make a problem stiff, and steps inside it that reset the count.

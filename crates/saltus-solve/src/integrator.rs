@@ -10,6 +10,7 @@ use crate::dop853::Dop853;
 use crate::dopri5::Dopri5;
 use crate::error::SolveError;
 use crate::esdirk::Esdirk;
+use crate::explicit::defect;
 use crate::one_step::{Discontinuity, Start};
 use crate::radau::Radau;
 use crate::scale::Tolerances;
@@ -673,16 +674,37 @@ impl Integrator {
         t: f64,
     ) -> Result<Option<f64>, SolveError> {
         // In a transient that the step has passed over, the error is largest where the step begins.
-        let (start, step_size) = (self.time_old(), self.step_size());
+        let start = self.time_old();
         let mut error = 0.0f64;
         for share in [0.0, 0.5, 1.0] {
             error = error.max(self.interpolant_error(problem, start + share * (t - start))?);
         }
-        if error <= 1.0 {
-            return Ok(None);
+        Ok((error > 1.0).then(|| self.step_size_for(error)))
+    }
+
+    /// The size of a step whose interpolant has an error of a little less than 1, where that of the last one has this error.
+    pub fn step_size_for(&self, error: f64) -> f64 {
+        let share = INTERPOLANT_SAFETY * error.powf(INTERPOLANT_EXPONENT);
+        self.step_size() * share.max(SHORTER_MIN)
+    }
+
+    /// The next step has at most this size.
+    pub fn limit_step_size(&mut self, step_size: f64) {
+        on_method!(self.method_mut(), m => {
+            if m.step_size_next() > step_size {
+                m.set_step_size(step_size);
+            }
+        });
+    }
+
+    /// The defect of the interpolant at a time inside the last step, in tolerances over the whole step, for the derivative `dx` that the model has on it there;
+    /// `None` for methods whose interpolants are not compared.
+    pub fn defect(&self, t: f64, dx: &[f64]) -> Option<f64> {
+        match self.method() {
+            Method::Dopri5(m) => Some(defect(m, t, dx)),
+            Method::Dop853(m) => Some(defect(m, t, dx)),
+            Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) | Method::Textbook(_) => None,
         }
-        let shorter = INTERPOLANT_SAFETY * error.powf(INTERPOLANT_EXPONENT);
-        Ok(Some(step_size * shorter.max(SHORTER_MIN)))
     }
 
     /// Estimate of the error of the interpolant at a time inside the last step, in units of the tolerance; zero for methods whose error test covers

@@ -173,8 +173,8 @@ pub trait OneStepMethod {
         f64::INFINITY
     }
 
-    /// Estimate of the interpolant's error at `t`. Explicit methods of this crate need none: their interpolants have the derivatives of the
-    /// model at both ends and the order of the error estimate.
+    /// Estimate of the interpolant's error at `t`. Explicit methods of this crate need none where events are located: their interpolants have the
+    /// derivatives of the model at both ends and the order of the error estimate.
     fn interpolant_error<P: Problem + ?Sized>(
         &mut self,
         _: &mut P,
@@ -595,6 +595,11 @@ impl<M: OneStepMethod> OneStep<M> {
 
     pub fn state(&self) -> &[f64] {
         &self.point.x
+    }
+
+    /// Tolerance of each component at the current point.
+    pub(crate) fn weights(&self) -> &[f64] {
+        &self.point.weights
     }
 
     /// The derivative at the current point.

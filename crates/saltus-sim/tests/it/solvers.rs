@@ -1,8 +1,9 @@
 //! Choice of method, statistics, restarts.
 
-use crate::common::{assert_times, options, run};
+use crate::common::{STEPS_ADD_UP, assert_times, options, run};
 use saltus_model::Slot;
-use saltus_sim::{EventKind, LocationMethod, NoteRecord, Options, SolverName};
+use saltus_model::ode::OdeProblem;
+use saltus_sim::{EventKind, LocationMethod, NoteRecord, Options, OutputGrid, SolverName};
 use saltus_testkit::problems::{oscillator, spring_ball, spring_ball_time, van_der_pol};
 
 #[test]
@@ -86,5 +87,37 @@ fn methods_of_location_find_the_same_events() {
             assert!((found[0] - expected[0]).abs() <= 4.0 * ulp, "{method:?}");
             assert_times(&found, &expected, 1e-12);
         }
+    }
+}
+
+/// x' = sech²((t - c)/w)/w has the integral tanh((t - c)/w): a peak of width w that explicit steps of length 1 pass over between two stages, with
+/// error estimates that see its flanks at most. Rows inside the steps show it.
+#[test]
+fn what_rows_show_between_stages_is_not_missed() {
+    const WIDTH: f64 = 0.02;
+    const TOLERANCE: f64 = 1e-6;
+    let centres = || (1..=20).map(|k| 5.0 * f64::from(k) + (2.7 * f64::from(k)).sin());
+    let peaks = OdeProblem::new("peaks", &[("x", 0.0)], move |at, dx| {
+        let slope = |c: f64| 1.0 / (WIDTH * ((at.t - c) / WIDTH).cosh().powi(2));
+        dx[0] = centres().map(slope).sum();
+    });
+    let peaks = peaks.build();
+    let exact = 2.0 * centres().count() as f64;
+    let error_with = |solver, rows| {
+        let mut options = options(105.0, TOLERANCE, solver);
+        options.output = OutputGrid::Intervals(rows);
+        let (_, memory) = run(&peaks, &options);
+        (memory.last(Slot(1)) - exact).abs()
+    };
+    for solver in [SolverName::Dopri5, SolverName::Dop853] {
+        for rows in [1000, 5000, 20_000] {
+            let error = error_with(solver, rows);
+            assert!(
+                error < STEPS_ADD_UP * TOLERANCE * (exact + 1.0),
+                "{solver:?}, {rows} rows: {error}"
+            );
+        }
+        // Where no row looks, most peaks are missed: the promise is about rows.
+        assert!(error_with(solver, 1) > 0.5 * exact);
     }
 }
