@@ -443,17 +443,25 @@ impl Ir {
     ///
     /// Children have smaller ids than their parents because nodes are never changed, so this is the order of ids.
     pub fn reachable(&self, roots: &[ExprId]) -> Vec<ExprId> {
-        let mut seen: FxHashSet<ExprId> = roots.iter().copied().collect();
+        self.reachable_until(roots, |_| false)
+    }
+
+    /// As [`Ir::reachable`], without the nodes for which `done` holds and what only they lead to: a pass that remembers
+    /// its results visits what several expressions share once.
+    pub fn reachable_until(&self, roots: &[ExprId], done: impl Fn(ExprId) -> bool) -> Vec<ExprId> {
+        let mut seen: FxHashSet<ExprId> = FxHashSet::default();
         let mut order: Vec<ExprId> = Vec::with_capacity(2 * roots.len());
-        order.extend(roots);
-        order.sort_unstable();
-        order.dedup();
+        for &root in roots {
+            if !done(root) && seen.insert(root) {
+                order.push(root);
+            }
+        }
         let mut next = 0;
         while next < order.len() {
             let id = order[next];
             next += 1;
             self.for_each_child(id, |child| {
-                if seen.insert(child) {
+                if !done(child) && seen.insert(child) {
                     order.push(child);
                 }
             });

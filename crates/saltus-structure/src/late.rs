@@ -37,6 +37,9 @@ fn inline(ir: &mut Ir, e: ExprId, wanted: fn(Inline) -> bool) -> ExprId {
 }
 
 fn inline_round(ir: &mut Ir, e: ExprId, wanted: fn(Inline) -> bool) -> ExprId {
+    if !ir.functions.iter().any(|(_, f)| wanted(f.inline)) {
+        return e;
+    }
     let nodes = ir.reachable(&[e]);
     let is_wanted = |&id: &ExprId| match ir.expr(id) {
         Expr::Call { function, .. } => wanted(ir.functions[*function].inline),

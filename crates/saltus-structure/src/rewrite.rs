@@ -15,10 +15,7 @@ pub(crate) fn substitute(
     if let Some(&done) = memo.get(&e) {
         return done;
     }
-    for id in ir.reachable(&[e]) {
-        if memo.contains_key(&id) {
-            continue;
-        }
+    for id in ir.reachable_until(&[e], |id| memo.contains_key(&id)) {
         let new = match *ir.expr(id) {
             Expr::Var(v) => map(ir, v).unwrap_or(id),
             Expr::VarArray(first) => {
@@ -82,9 +79,17 @@ impl Forms {
     /// For the initial system: `initial()` is true, `homotopy(a, s)` is λ·a + (1-λ)·s with the variable λ, nothing has an
     /// edge or changes.
     pub(crate) fn initial(&mut self, work: &mut Work, e: ExprId) -> ExprId {
-        if work.homotopy.is_none() && contains(&work.flat.ir, e, Builtin::Homotopy) {
-            let span = work.flat.span;
-            work.homotopy = Some(work.new_var("$homotopy", Base::Real, Class::Flag, span));
+        if work.homotopy.is_none() {
+            // As long as there is no λ, nothing that has been written in this form contains `homotopy`.
+            let ir = &work.flat.ir;
+            let new = ir.reachable_until(&[e], |id| self.initial.contains_key(&id));
+            if new
+                .into_iter()
+                .any(|id| is_builtin(ir, id, Builtin::Homotopy))
+            {
+                let span = work.flat.span;
+                work.homotopy = Some(work.new_var("$homotopy", Base::Real, Class::Flag, span));
+            }
         }
         in_form(&mut work.flat.ir, e, work.homotopy, true, &mut self.initial)
     }
@@ -93,7 +98,11 @@ impl Forms {
 pub(crate) fn contains(ir: &Ir, e: ExprId, what: Builtin) -> bool {
     ir.reachable(&[e])
         .into_iter()
-        .any(|id| matches!(ir.expr(id), Expr::Builtin(b, _) if *b == what))
+        .any(|id| is_builtin(ir, id, what))
+}
+
+fn is_builtin(ir: &Ir, id: ExprId, what: Builtin) -> bool {
+    matches!(ir.expr(id), Expr::Builtin(b, _) if *b == what)
 }
 
 fn in_form(
@@ -106,10 +115,7 @@ fn in_form(
     if let Some(&done) = memo.get(&e) {
         return done;
     }
-    for id in ir.reachable(&[e]) {
-        if memo.contains_key(&id) {
-            continue;
-        }
+    for id in ir.reachable_until(&[e], |id| memo.contains_key(&id)) {
         let homotopy = match *ir.expr(id) {
             Expr::Builtin(Builtin::Initial, _) => {
                 memo.insert(id, ir.boolean(initial));

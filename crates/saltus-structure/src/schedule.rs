@@ -111,32 +111,34 @@ pub(crate) fn mark_sliding(
     representative: impl Fn(VarId) -> VarId,
     crossings: &mut [Crossing],
 ) {
+    // The steps share much of what they read, so it is gone through once for all of them.
+    let mut all: Vec<ExprId> = Vec::new();
+    let mut read_by_discrete: Vec<ExprId> = Vec::new();
     let mut discrete: FxHashSet<VarId> = FxHashSet::default();
     for step in event {
-        let all = expressions(step);
-        discrete.extend(work.pre_incidence(&all));
+        let own = expressions(step);
         match step {
             Step::Assign {
                 discrete: false, ..
             } => {}
-            Step::Assign { .. } | Step::Action { .. } => discrete.extend(work.incidence(&all)),
+            Step::Assign { .. } | Step::Action { .. } => read_by_discrete.extend(&own),
             Step::Block(block) => {
-                let values: Vec<ExprId> = block.discrete.iter().map(|a| a.value).collect();
-                discrete.extend(work.incidence(&values));
+                read_by_discrete.extend(block.discrete.iter().map(|a| a.value));
                 discrete.extend(block.discrete.iter().map(|a| a.var));
             }
         }
+        all.extend(own);
     }
-    let mut elsewhere: Vec<ExprId> = Vec::new();
+    discrete.extend(work.pre_incidence(&all));
     for event in &work.time_events {
         if let TimeEvent::Threshold { at, .. } = event {
-            elsewhere.push(*at);
+            read_by_discrete.push(*at);
         }
     }
     for delay in &work.delays {
-        elsewhere.extend([delay.expr, delay.delay_time, delay.delay_max]);
+        read_by_discrete.extend([delay.expr, delay.delay_time, delay.delay_max]);
     }
-    discrete.extend(work.incidence(&elsewhere));
+    discrete.extend(work.incidence(&read_by_discrete));
     for crossing in crossings {
         let relation = representative(crossing.relation);
         crossing.slides = feeds_derivatives[relation.index()]

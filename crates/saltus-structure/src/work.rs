@@ -340,13 +340,23 @@ impl Work {
     /// Variables under `pre` in the expressions, each once.
     pub(crate) fn pre_incidence(&mut self, roots: &[ExprId]) -> Vec<VarId> {
         let ir = &self.flat.ir;
+        self.marks.resize(ir.n_nodes(), 0);
+        self.mark += 1;
+        let mark = self.mark;
         let mut vars = Vec::new();
-        for id in ir.reachable(roots) {
+        let stack = &mut self.stack;
+        stack.clear();
+        stack.extend(roots);
+        while let Some(id) = stack.pop() {
+            if std::mem::replace(&mut self.marks[id.0 as usize], mark) == mark {
+                continue;
+            }
             if let Expr::Builtin(Builtin::Pre, args) = ir.expr(id)
                 && let Expr::Var(v) = *ir.expr(args[0])
             {
                 vars.push(v);
             }
+            ir.for_each_child(id, |child| stack.push(child));
         }
         vars.sort_unstable();
         vars.dedup();
