@@ -4,7 +4,7 @@
 //! has run often enough to pay for its compilation ([`RUNS_TO_COMPILE`]); what runs once is interpreted. Code and
 //! counts belong to the model and are shared by its runs.
 
-use crate::native::{Engine, NativeCode};
+use crate::native::{self, Engine, NativeCode};
 use crate::num::Dual;
 use crate::tape::Tape;
 use crate::work::{Columns, Context, Work};
@@ -26,7 +26,9 @@ pub enum Execution {
 
 /// A tape of n operations is compiled after `RUNS_TO_COMPILE + WORK_TO_COMPILE/n` runs. By then interpreting it has cost about as
 /// much more than running machine code as compiling it costs (per operation, and once per tape), so that a run takes at
-/// most twice as long as with the better choice from the start, and a short one pays nothing.
+/// most twice as long as with the better choice from the start, and a short one pays nothing. Where a tape cannot be cut into pieces of the usual
+/// length, because a jump passes over a long stretch, the time to compile an operation grows with that stretch; it is taken as
+/// proportional to it, and that many more runs come first.
 const RUNS_TO_COMPILE: u32 = 2000;
 /// Operations to interpret that take as long as to begin compiling a tape.
 const WORK_TO_COMPILE: u32 = 200_000;
@@ -70,6 +72,8 @@ impl std::fmt::Debug for SharedEngine {
 #[derive(Debug, Default)]
 pub(crate) struct Tier {
     runs: AtomicU32,
+    /// The longest stretch of the tape that is one machine function, in usual lengths; known when it matters.
+    stretch: OnceLock<u32>,
     /// `None` inside: there can be none.
     code: OnceLock<Option<NativeCode>>,
 }
@@ -83,7 +87,12 @@ impl Tier {
                 if self.code.get().is_none() {
                     let runs = self.runs.fetch_add(1, Ordering::Relaxed);
                     let n = (tape.ops.len() as u32).max(1);
-                    if runs < RUNS_TO_COMPILE + WORK_TO_COMPILE / n {
+                    let by_length = WORK_TO_COMPILE / n;
+                    if runs < RUNS_TO_COMPILE + by_length {
+                        return None;
+                    }
+                    let stretch = *(self.stretch).get_or_init(|| native::stretch(tape, lanes));
+                    if runs < RUNS_TO_COMPILE.saturating_mul(stretch) + by_length {
                         return None;
                     }
                 }

@@ -27,6 +27,21 @@ use std::mem::ManuallyDrop;
 /// Operations per machine function.
 const PIECE: usize = 1000;
 
+/// The code of a dual operation is about as many times longer as it has numbers.
+fn piece_length(lanes: usize) -> usize {
+    PIECE / (1 + lanes / 2)
+}
+
+/// How many times longer than usual the longest machine function of a tape is, at least 1.
+pub(crate) fn stretch(tape: &Tape, lanes: usize) -> u32 {
+    let usual = piece_length(lanes);
+    let longest = plan::pieces(tape, usual)
+        .iter()
+        .map(ExactSizeIterator::len)
+        .max();
+    (longest.unwrap_or(0) / usual).max(1) as u32
+}
+
 /// Addresses of slots, `pre`, results, registers, the run, and directions of the unknowns.
 type Entry =
     unsafe extern "C" fn(*mut f64, *const f64, *mut u8, *mut u8, *mut u8, *const f64) -> u32;
@@ -153,8 +168,7 @@ impl Engine {
     /// Code of a tape on plain numbers (`lanes` = 0) or on dual numbers; `None` if there can be none, and the interpreter
     /// must go on.
     pub(crate) fn compile(&mut self, tape: &Tape, lanes: usize) -> Option<NativeCode> {
-        // The code of a dual operation is about as many times longer as it has numbers.
-        let plan = Plan::new(tape, PIECE / (1 + lanes / 2), lanes > 0);
+        let plan = Plan::new(tape, piece_length(lanes), lanes > 0);
         let mut ids = Vec::new();
         for piece in &plan.pieces {
             let translated = translate::piece(

@@ -54,7 +54,7 @@ impl Plan {
     }
 }
 
-fn pieces(tape: &Tape, length: usize) -> Vec<Range<usize>> {
+pub(super) fn pieces(tape: &Tape, length: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
     let mut open = 0;
