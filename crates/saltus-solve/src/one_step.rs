@@ -74,7 +74,7 @@ pub struct Trial {
 pub enum Attempt {
     /// Computed. `error` is 1 at the tolerance; `effort` ≤ 1 asks for a smaller next step after a hard iteration.
     Computed { error: f64, effort: f64 },
-    /// No solution found: try this multiple of the step size.
+    /// No solution found, or one whose interpolant is useless: try this multiple of the step size.
     Again(f64),
 }
 

@@ -9,7 +9,7 @@ use crate::error::SolveError;
 use crate::implicit::filtered_defect;
 use crate::integrator::{IntegratorStatistics, Problem, SolverName};
 use crate::one_step::{Attempt, Discontinuity, LastInterval, OneStep, OneStepMethod, Point, Trial};
-use crate::scale::{Tolerances, rms};
+use crate::scale::{Tolerances, rms, time_resolution};
 use crate::three_stage::{Solved, Stages, Tableau};
 
 /// √6, written out because `sqrt` is not a constant function.
@@ -58,6 +58,13 @@ const GAMMA: f64 = 3.637_834_252_744_496;
 const ALPHA: f64 = 2.681_082_873_627_752;
 const BETA: f64 = 3.050_430_199_247_410_5;
 
+/// An error of which the second filtering leaves less than this part belongs to something that fades within the step …
+const FADING_SHARE: f64 = 0.5;
+/// … if its time is less than this part of the step: what lasts longer is seen by the stages.
+const FADING_STEP: f64 = 0.2;
+/// What fades within this many units of time resolution is a jump.
+const FADING_ULPS: f64 = 1024.0;
+
 /// Errors below this are not distinguished.
 const ERROR_MIN: f64 = 1e-10;
 
@@ -83,6 +90,8 @@ pub struct RadauMethod {
     /// Interpolant: state at the end and three divided differences, over the step `dense_step`.
     dense: [Vec<f64>; 4],
     dense_step: f64,
+    /// Weights of the error test in units of those of the tolerance that was asked for.
+    inner_share: f64,
 }
 
 impl OneStepMethod for RadauMethod {
@@ -103,6 +112,7 @@ impl OneStepMethod for RadauMethod {
             stages: Stages::new(n, RadauMethod::inner_tolerances(tolerances).rel),
             dense: std::array::from_fn(|_| vec![0.0; n]),
             dense_step: 1.0,
+            inner_share: RadauMethod::inner_tolerances(tolerances).rel / tolerances.rel,
         }
     }
 
@@ -140,7 +150,10 @@ impl OneStepMethod for RadauMethod {
             Solved::Converged { effort } => effort,
             Solved::Again(factor) => return Ok(Attempt::Again(factor)),
         };
-        let error = self.error_norm(problem, point, trial, statistics)?;
+        let error = match self.error_norm(problem, point, trial, statistics)? {
+            Judged::Error(error) => error,
+            Judged::Transient { scale } => return Ok(Attempt::Again(scale / trial.h)),
+        };
         for i in 0..point.x.len() {
             trial.x[i] = point.x[i] + self.stages.z[2][i];
         }
@@ -212,16 +225,48 @@ impl OneStepMethod for RadauMethod {
     }
 }
 
+/// The error of a first step filtered once and twice, in units of the tolerance. An event may put the state beside its slow motion.
+/// A stiff method brings it back within one step of any length, with a right end and an interpolant that is wrong inside by as much as the state was
+/// beside: rows, and events located on it, would be wrong. So the step is taken again in the time ‖e‖/‖x'₀‖ in which that fades, and the
+/// next ones grow.
+struct FadingNorms {
+    error: f64,
+    filtered: f64,
+}
+
+impl FadingNorms {
+    /// That time, if the step of size `h` is much longer.
+    fn time_scale(&self, point: &Point, h: f64) -> Option<f64> {
+        let scale = self.error / rms(&point.dx, &point.weights);
+        let fades = self.filtered < FADING_SHARE * self.error
+            && scale < FADING_STEP * h
+            && scale > FADING_ULPS * time_resolution(point.t, h);
+        fades.then_some(scale)
+    }
+}
+
+/// What the error estimate of a trial says.
+enum Judged {
+    Error(f64),
+    /// The step is too long for what begins with it, which fades within about this time.
+    Transient {
+        scale: f64,
+    },
+}
+
 impl RadauMethod {
     /// ‖(γ/h F_x' + F_x)⁻¹ F_x' (x'₀ + Σ e_i Z_i/h)‖; in first and repeated steps filtered a second time, with -F(t, x + e, x'₀) added for the error e of
     /// the first.
+    ///
+    /// For x' = λx with hλ → -∞ the first estimate tends to |x₀| and the second to 0, and the source accepts such a step. The collocation
+    /// polynomial is wrong by up to |x₀| inside it, and by 0.37 |x₀| where it swings through after the first node: see [`FadingNorms`].
     fn error_norm<P: Problem + ?Sized>(
         &mut self,
         problem: &mut P,
         point: &Point,
         trial: &mut Trial,
         statistics: &mut IntegratorStatistics,
-    ) -> Result<f64, SolveError> {
+    ) -> Result<Judged, SolveError> {
         let (n, h) = (point.x.len(), trial.h);
         let stages = &mut self.stages;
         for i in 0..n {
@@ -233,8 +278,10 @@ impl RadauMethod {
         stages.r[1].copy_from_slice(&trial.error);
         stages.real.solve(&mut trial.error);
         let error = at_least(ERROR_MIN, rms(&trial.error, &point.weights));
-        if error < 1.0 || !(point.first || trial.repeated) {
-            return Ok(error);
+        let visible = point.first && error * self.inner_share >= 1.0;
+        let doubtful = error >= 1.0 && (point.first || trial.repeated);
+        if !visible && !doubtful {
+            return Ok(Judged::Error(error));
         }
         for i in 0..n {
             stages.stage[i] = point.x[i] + trial.error[i];
@@ -246,7 +293,15 @@ impl RadauMethod {
             trial.error[i] = stages.r[1][i] - stages.r[2][i];
         }
         stages.real.solve(&mut trial.error);
-        Ok(at_least(ERROR_MIN, rms(&trial.error, &point.weights)))
+        let filtered = at_least(ERROR_MIN, rms(&trial.error, &point.weights));
+        if visible && trial.controlled {
+            let norms = FadingNorms { error, filtered };
+            if let Some(scale) = norms.time_scale(point, h) {
+                return Ok(Judged::Transient { scale });
+            }
+        }
+        // A step that the first estimate accepts is not judged by the second.
+        Ok(Judged::Error(if error < 1.0 { error } else { filtered }))
     }
 }
 

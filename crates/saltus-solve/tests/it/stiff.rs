@@ -1,7 +1,8 @@
 //! The standard stiff set: published end values at the tolerance asked.
 
 use saltus_solve::{
-    Form, Integrator, IntegratorStatistics, Problem, SolveError, SolverName, StepLimits, Tolerances,
+    Discontinuity, Form, Integrator, IntegratorStatistics, Problem, SolveError, SolverName, Start,
+    StepLimits, Tolerances,
 };
 use saltus_testkit::stiff::{Heat, RING_MODULATOR, ROBERTSON, STIFF, StiffProblem};
 
@@ -338,4 +339,65 @@ fn steps_that_go_nowhere_are_stiff() {
     let statistics = integrator.statistics();
     assert!(off < ALLOWED * tolerance, "{off:e} {statistics:?}");
     assert!(statistics.steps < 100, "{statistics:?}");
+}
+
+/// x' = -λ(x - cos t) - sin t, whose slow motion is cos t.
+struct Follower;
+
+const FOLLOWER_RATE: f64 = 1e6;
+
+impl Problem for Follower {
+    fn n_states(&self) -> usize {
+        1
+    }
+
+    fn derivatives(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), SolveError> {
+        dx[0] = -FOLLOWER_RATE * (x[0] - t.cos()) - t.sin();
+        Ok(())
+    }
+}
+
+#[test]
+fn what_fades_after_an_event_is_seen_inside_the_steps() {
+    for (solver, off) in [
+        (SolverName::Radau, 1e-2),
+        (SolverName::Radau, 5e-5),
+        (SolverName::Bdf, 5e-5),
+    ] {
+        let (time_event, tolerance) = (0.5, 1e-6);
+        let mut integrator = finish(solver, &mut Follower, &[1.0], time_event, &[1.0]);
+        let steps_before = integrator.statistics().steps;
+        let x = [time_event.cos() + off];
+        let start = Start {
+            t: time_event,
+            x: &x,
+            dx: None,
+            change: Discontinuity::Dynamics,
+        };
+        let limits = StepLimits {
+            time_end: 1.0,
+            step_size_max: 0.5,
+        };
+        integrator
+            .begin_after(&mut Follower, start, limits)
+            .expect("begins again");
+        let mut largest = 0.0f64;
+        while integrator.time() < limits.time_end {
+            integrator.step(&mut Follower, limits).expect("steps");
+            let (from, to) = (integrator.time_old(), integrator.time());
+            for k in 0..=100 {
+                let t = from + (to - from) * f64::from(k) / 100.0;
+                let mut found = [0.0];
+                integrator.interpolate(t, &mut found);
+                let exact = t.cos() + off * (-FOLLOWER_RATE * (t - time_event)).exp();
+                largest = largest.max((found[0] - exact).abs());
+            }
+        }
+        let steps = integrator.statistics().steps - steps_before;
+        assert!(
+            largest < ALLOWED * tolerance * (1.0 + x[0]),
+            "{solver:?} {off}: {largest:e} in {steps} steps"
+        );
+        assert!(steps < 80, "{solver:?} {off}: {steps}");
+    }
 }
