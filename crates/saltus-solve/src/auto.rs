@@ -3,7 +3,7 @@
 //! Comes in: what each accepted step cost and whether a discontinuity came. Goes out: the method for the next step.
 //!
 //! ```text
-//! explicit:  DOPRI5, or DOP853 at tight tolerances; stability limits the step (StiffnessDetector) → implicit
+//! explicit:  DOPRI5, or DOP853 at tight tolerances; stability limits the step (StiffnessDetector), or many trials fail → implicit
 //! implicit:  BDF for large sparse systems without many restarts, else Radau IIA
 //!            over a window of steps an explicit method would have been cheaper → explicit
 //! ```
@@ -26,6 +26,12 @@ const WINDOW_MAX: u32 = 10_000;
 const GAIN: f64 = 0.7;
 /// Part of the stability boundary at which explicit steps are taken.
 const BOUNDARY_SHARE: f64 = 0.8;
+/// Explicit steps over which failed trials are counted, and the part of the steps that may have needed several: where steps are limited by the
+/// error, few fail. A stability boundary that bends with the state makes every other one fail, and those that pass are inside.
+const TRIALS_WINDOW: u32 = 40;
+const REPEATED_SHARE_MAX: f64 = 0.4;
+/// A step with at least this many times the evaluations of one trial had several.
+const REPEATED_RATIO: f64 = 1.75;
 /// Coming back to the implicit method within so many steps was too early.
 const EARLY: u64 = 100;
 /// Steps per restart below which a multistep method is not used, and from which on it is taken again.
@@ -51,6 +57,10 @@ pub(crate) struct Auto {
     explicit_is_cheaper: bool,
     /// Explicit steps since the last return from an implicit method.
     since_return: Option<u64>,
+    /// Explicit steps of the window, those of them with several trials, and whether the last window had too many.
+    explicit_steps: u32,
+    repeated_steps: u32,
+    struggles: bool,
     /// Mean number of implicit steps between restarts; infinite before the first.
     steps_per_segment: f64,
     steps_in_segment: u32,
@@ -81,6 +91,9 @@ impl Auto {
             evaluations_explicit: 0.0,
             explicit_is_cheaper: false,
             since_return: None,
+            explicit_steps: 0,
+            repeated_steps: 0,
+            struggles: false,
             steps_per_segment: f64::INFINITY,
             steps_in_segment: 0,
         }
@@ -101,10 +114,39 @@ impl Auto {
         });
     }
 
-    /// An explicit step was accepted.
-    pub(crate) fn after_explicit(&mut self) {
+    /// An explicit step was accepted, after so many evaluations.
+    pub(crate) fn after_explicit(&mut self, evaluations: u64) {
         if let Some(steps) = &mut self.since_return {
             *steps += 1;
+        }
+        let (stages, _) = self.stages_and_boundary();
+        self.explicit_steps += 1;
+        self.repeated_steps += u32::from(evaluations as f64 >= REPEATED_RATIO * stages);
+        if self.explicit_steps >= TRIALS_WINDOW {
+            self.struggles =
+                f64::from(self.repeated_steps) > REPEATED_SHARE_MAX * f64::from(TRIALS_WINDOW);
+            self.explicit_steps = 0;
+            self.repeated_steps = 0;
+        }
+    }
+
+    /// Trials of the explicit method fail too often.
+    pub(crate) fn struggles(&self) -> bool {
+        self.struggles
+    }
+
+    /// What failed before says nothing about what comes: after a discontinuity the first trial often fails.
+    pub(crate) fn forget_trials(&mut self) {
+        self.explicit_steps = 0;
+        self.repeated_steps = 0;
+        self.struggles = false;
+    }
+
+    /// Evaluations of a step of the explicit method and its stability boundary.
+    fn stages_and_boundary(&self) -> (f64, f64) {
+        match self.explicit {
+            SolverName::Dop853 => (12.0, 6.1),
+            _ => (6.0, 3.25),
         }
     }
 
@@ -115,6 +157,7 @@ impl Auto {
             Some(_) | None => WINDOW_MIN,
         };
         self.clear_window();
+        self.forget_trials();
         self.steps_in_segment = 0;
         self.implicit(None)
     }
@@ -122,10 +165,7 @@ impl Auto {
     /// An implicit step was accepted.
     pub(crate) fn after_implicit(&mut self, step: ImplicitStep) {
         self.steps_in_segment += 1;
-        let (stages, boundary) = match self.explicit {
-            SolverName::Dop853 => (12.0, 6.1),
-            _ => (6.0, 3.25),
-        };
+        let (stages, boundary) = self.stages_and_boundary();
         let stretch = step.step_size * step.lipschitz / (BOUNDARY_SHARE * boundary);
         self.evaluations_explicit += stages * stretch.max(1.0);
         self.evaluations_implicit += step.evaluations as f64;
@@ -172,5 +212,36 @@ impl Auto {
         self.seen = 0;
         self.evaluations_implicit = 0.0;
         self.evaluations_explicit = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the explicit method is to be left after 100 steps of which each of these has `evaluations` of them.
+    fn struggles(evaluations: &[u64], restarts: bool) -> bool {
+        let mut auto = Auto::new(Tolerances::new(1e-6));
+        for (k, &evaluations) in evaluations.iter().cycle().take(100).enumerate() {
+            if restarts && k % 10 == 0 {
+                auto.forget_trials();
+            }
+            auto.after_explicit(evaluations);
+        }
+        auto.struggles()
+    }
+
+    #[test]
+    fn an_explicit_method_whose_trials_fail_is_left() {
+        assert!(
+            struggles(&[6, 12], false),
+            "every other step had two trials"
+        );
+        assert!(!struggles(&[6, 6, 12], false), "one in three is usual");
+        assert!(!struggles(&[12], true), "after discontinuities trials fail");
+        let mut auto = Auto::new(Tolerances::new(1e-6));
+        (0..100).for_each(|_| auto.after_explicit(12));
+        assert_eq!(auto.leave_explicit(), SolverName::Radau);
+        assert!(!auto.struggles(), "the implicit method is in use");
     }
 }

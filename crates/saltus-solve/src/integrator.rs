@@ -523,7 +523,7 @@ impl Integrator {
         let Some(auto) = &mut self.auto else {
             return;
         };
-        if self.methods[self.active].is_stiff() {
+        if self.methods[self.active].is_stiff() || auto.struggles() {
             auto.see_pattern(problem.dae_pattern().or(problem.pattern()));
             let implicit = auto.leave_explicit();
             self.stiff_switches += 1;
@@ -550,7 +550,7 @@ impl Integrator {
             (m.time() - m.time_old(), m.lipschitz(), m.statistics().rhs_evaluations)
         });
         if method.is_explicit() {
-            auto.after_explicit();
+            auto.after_explicit(after - evaluations);
         } else {
             auto.after_implicit(ImplicitStep {
                 step_size,
@@ -563,12 +563,14 @@ impl Integrator {
     #[inline]
     fn choose_method_after_discontinuity(&mut self) {
         let current = self.method().name();
-        if self.method().is_explicit() {
-            return;
-        }
+        let explicit = self.method().is_explicit();
         let Some(auto) = &mut self.auto else {
             return;
         };
+        if explicit {
+            auto.forget_trials();
+            return;
+        }
         let next = auto.after_discontinuity(current);
         if next != current {
             let step_size = on_method!(self.method(), m => m.step_size_next());
