@@ -762,11 +762,10 @@ impl<'a> Extractor<'a> {
             let quotient = ir.div(offset, factor);
             let at = ir.neg(quotient);
             let op = if slope > 0.0 { op } else { mirrored(op) };
-            let after = matches!(op, BinaryOp::Gt | BinaryOp::Le);
             self.work.time_events.push(TimeEvent::Threshold {
                 relation,
                 at,
-                after,
+                after: changes_after(op),
             });
             return Some(self.work.flat.ir.binary(op, time, at));
         }
@@ -781,11 +780,15 @@ impl<'a> Extractor<'a> {
         let constant = ir.binary(op, offset, zero);
         let rest = ir.if_(negative, falling, constant);
         let value = ir.if_(positive, rising, rest);
-        for after in [false, true] {
+        // One event for each direction, of which only that of the slope comes: the other would be a neighbouring float away and
+        // take with it what happens at the instant.
+        let never = ir.real(f64::INFINITY);
+        for (direction, op) in [(positive, op), (negative, mirrored(op))] {
+            let at = ir.if_(direction, at, never);
             self.work.time_events.push(TimeEvent::Threshold {
                 relation,
                 at,
-                after,
+                after: changes_after(op),
             });
         }
         Some(value)
@@ -879,6 +882,11 @@ fn is_leaf(expr: &Expr) -> bool {
             _
         )
     )
+}
+
+/// A relation `time op at` changes just after `at`, not at it.
+fn changes_after(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Gt | BinaryOp::Le)
 }
 
 fn mirrored(op: BinaryOp) -> BinaryOp {

@@ -138,6 +138,7 @@ models! {
     rigid_masses: "rigid-masses",
     rotating_frame: "rotating-frame",
     rotor_stator: "rotor-stator",
+    sample_beside_floor: "sample-beside-floor",
     sample_once: "sample-once",
     sampled_controller: "sampled-controller",
     sampled_integrator: "sampled-integrator",
