@@ -73,6 +73,10 @@ pub(crate) fn build_block(
                 .map(|(v, ok)| (columns[&v], ok))
                 .collect(),
         };
+        let vanishing = growth::vanishing(work, lhs, rhs, &columns);
+        for (column, ok) in &mut row {
+            *ok &= !vanishing.contains(column);
+        }
         row.sort_unstable();
         problem.rows.push(row);
     }

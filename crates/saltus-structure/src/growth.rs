@@ -2,7 +2,8 @@
 //!
 //! Inner assignments are an elimination whose pivots the structure chose: in a chain of equations x₁ = a·x₀, x₂ = b·x₁ - x₀, … an error of the
 //! first unknown may double at every link, and after fifty links nothing is left of the last one. Comes in: the equations of a block, linear
-//! in all its unknowns, and a tearing. Goes out: inner variables at which the chain is to be cut, by iterating upon them as well.
+//! in all its unknowns, and a tearing. Goes out: inner variables at which the chain is to be cut, by iterating upon them as well; and before
+//! that, which coefficients are no pivots at all.
 //!
 //! Method: the coefficients are evaluated at start values and default parameters; where one is not known, half the size of the largest is
 //! assumed after scaling, with any sign.
@@ -25,6 +26,9 @@ const GROWTH_MAX: f64 = 1e5;
 const GROWTH_CUT: f64 = 10.0;
 /// Fewer assignments do not amplify much.
 pub(crate) const INNER_MIN: usize = 12;
+/// A coefficient below this many units of round-off of the largest in its equation is zero but for round-off: the cosine of a right angle between two
+/// windings.
+const VANISHING_ULPS: f64 = 64.0;
 /// Sweeps of the scaling; each halves the logarithm of what is missing.
 const SWEEPS: usize = 6;
 /// Independent errors that are carried along.
@@ -81,6 +85,23 @@ pub(crate) fn cuts(
         errors[c as usize] = carried;
     }
     cut
+}
+
+/// Variables of the block for which an equation must not be solved, because their coefficient, with the values of the parameters as written, is
+/// nothing but round-off of the others: the quotient would be noise.
+pub(crate) fn vanishing(
+    work: &Work,
+    lhs: ExprId,
+    rhs: ExprId,
+    columns: &FxHashMap<VarId, u32>,
+) -> Vec<u32> {
+    let row = coefficients(work, lhs, rhs, columns).unwrap_or_default();
+    let known = || row.iter().filter(|(_, a)| a.is_finite());
+    let largest = known().fold(0.0f64, |largest, (_, a)| largest.max(a.abs()));
+    known()
+        .filter(|(_, a)| a.abs() < VANISHING_ULPS * f64::EPSILON * largest)
+        .map(|(column, _)| *column)
+        .collect()
 }
 
 /// The error of the variable that this row is solved for: its own and what the others bring.

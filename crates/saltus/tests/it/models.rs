@@ -181,6 +181,7 @@ models! {
     zero_resistance: "zero-resistance",
 }
 
+    windings_at_right_angles: "windings-at-right-angles",
 #[test]
 fn every_model_folder_is_tested() {
     let mut folders: Vec<String> = std::fs::read_dir(root().join("models"))
