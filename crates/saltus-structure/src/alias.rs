@@ -33,6 +33,16 @@ impl Aliases {
     pub(crate) fn representative(&self, v: VarId) -> VarId {
         self.of.get(v.index()).map_or(v, |&(r, _)| r)
     }
+
+    /// Those of a second pass after these.
+    pub(crate) fn then(self, next: &Aliases) -> Aliases {
+        let of = (0..next.of.len()).map(|i| {
+            let (first, negated) = (self.of.get(i).copied()).unwrap_or((VarId(i as u32), false));
+            let (last, flipped) = next.of[first.index()];
+            (last, negated != flipped)
+        });
+        Aliases { of: of.collect() }
+    }
 }
 
 /// Removes alias and constant equations and rewrites everything in representatives.

@@ -4,7 +4,7 @@
 //! discrete unknowns with crossing functions, index reduced, equations sorted into blocks and torn, an initial system
 //! beside it. `saltus-codegen` turns it into code.
 //!
-//! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `inline`, `zeros`, `alias`,
+//! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `inline`, `zeros`, `alias`, `hidden`,
 //! `index` (with `wish`, `select`, `sets`), `sort` (with `block`), `schedule`, `initial`. Where branches of equations may leave the sorted system singular,
 //! `modes` structures the model again with the branches chosen.
 
@@ -17,6 +17,7 @@ mod derivative;
 mod discontinuity;
 mod events;
 mod growth;
+mod hidden;
 mod index;
 mod initial;
 mod inline;
@@ -126,7 +127,11 @@ fn solve_structure(work: &mut Work) -> Option<Parts> {
 fn sorted_parts(work: &mut Work) -> Option<Parts> {
     let n_parameters = work.parameters.len();
     let as_written = (work.equations.clone(), work.class.clone(), work.der.clone());
-    let aliases = alias::eliminate_aliases(work);
+    let mut aliases = alias::eliminate_aliases(work);
+    if hidden::expose_constraints(work) {
+        // A constraint may be that a state is zero, or that two are equal.
+        aliases = aliases.then(&alias::eliminate_aliases(work));
+    }
     reclassify(work);
     let is_representative = |v: VarId| aliases.representative(v) == v;
     let all = unknowns(work, is_representative);
