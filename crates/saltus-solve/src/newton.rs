@@ -33,6 +33,8 @@ const GUESS_SHIFTS: [f64; 4] = [1e-6, 1e-3, 1.0, -1e-3];
 /// new iterate as well: at a kink the one before may be steep and see no distance.
 const SURE: f64 = 1e-6;
 /// Distances at which another solution is looked for, in units of (|u| + nominal): from 2^-10 to 2^20.
+/// A guess below this says nothing about the size of its unknown: it may be the round-off of an earlier solution.
+const GUESS_SIZE_MIN: f64 = 1e-12;
 const SEARCH_EXPONENTS: std::ops::RangeInclusive<i32> = -10..=20;
 /// A solution closer than this to the end of a branch is the end itself.
 const OTHER_REL: f64 = 1e-6;
@@ -358,6 +360,19 @@ impl<S: System> BlockSolve<'_, S> {
         if limited {
             self.work.u.copy_from_slice(&self.work.start);
             if let Ok(solved) = self.damped(true) {
+        if let Some(sizes) = self.sizes_by_guess() {
+            let nominal = std::mem::replace(&mut self.work.nominal, sizes);
+            let solved = self.search();
+            self.work.nominal = nominal;
+            if solved.is_ok() {
+                return solved;
+            }
+        }
+        self.search()
+    }
+
+    /// From the guess, within the limits and then without them.
+    fn search(&mut self) -> Result<Solved, SolveError> {
                 return Ok(solved);
             }
             // Of the solutions of an initial system those inside the limits are meant.
@@ -388,6 +403,30 @@ impl<S: System> BlockSolve<'_, S> {
         let end = self.work.accepted.clone();
         let away = |w: &BlockWork| {
             (w.u.iter().zip(&w.accepted).zip(&w.nominal))
+    /// Sizes of the unknowns of the initial system: a start value that is smaller than the nominal value where none was declared. (The default of 1
+    /// says nothing about a time constant of 1e-5 s: steps along it would look short, and a point without meaning like a solution.)
+    fn sizes_by_guess(&self) -> Option<Vec<f64>> {
+        if self.schedule != ScheduleKind::Initial {
+            return None;
+        }
+        let (nominal, start) = (&self.work.nominal, &self.work.start);
+        let is_smaller = |i: usize| {
+            nominal[i] == 1.0 && start[i].abs() >= GUESS_SIZE_MIN && start[i].abs() < 1.0
+        };
+        let n = nominal.len();
+        (0..n).any(is_smaller).then(|| {
+            (0..n)
+                .map(|i| {
+                    if is_smaller(i) {
+                        start[i].abs()
+                    } else {
+                        nominal[i]
+                    }
+                })
+                .collect()
+        })
+    }
+
                 .any(|((u, end), nominal)| (u - end).abs() > OTHER_REL * (end.abs() + nominal))
         };
         let found = self.along_newton_step(&end, [1.0, -1.0], false, away);

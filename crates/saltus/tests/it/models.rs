@@ -124,6 +124,7 @@ models! {
     pulse_modulator: "pulse-modulator",
     quaternion_top: "quaternion-top",
     rc_circuit: "rc-circuit",
+    pulse_parameters: "pulse-parameters",
     records_and_functions: "records-and-functions",
     rectifier_curve: "rectifier-curve",
     rectifier_inductance: "rectifier-inductance",
