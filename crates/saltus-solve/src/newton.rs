@@ -21,9 +21,12 @@ use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Slot, SlotInfo, 
 
 /// Iterations of one Newton attempt.
 const ITERATIONS_MAX: u32 = 60;
-/// Smallest fraction of a Newton step.
+/// Smallest fraction of a Newton step, …
 const DAMPING_MIN: f64 = 1e-6;
 /// A kept factorisation is used as long as each correction is at most this fraction of the one before.
+/// … or, where that is less, the fraction that moves some unknown by this part of (|u| + nominal). Where the matrix is nearly singular (a node
+/// between transistors that do not conduct, with 1e-12 S to ground) the step is 1e8 times as long as the way to the solution.
+const DAMPED_STEP_MIN: f64 = 1e-3;
 const REUSE_RATE_MAX: f64 = 0.1;
 /// Corrections with a kept factorisation.
 const REUSE_ITERATIONS_MAX: u32 = 5;
@@ -602,7 +605,9 @@ impl<S: System> BlockSolve<'_, S> {
     fn damp(&mut self, size: f64, limited: bool, iteration: u32) -> Result<(f64, f64), SolveError> {
         let mut lambda = 1.0;
         let mut last_error = None;
-        while lambda >= DAMPING_MIN {
+        let lambda_min =
+            DAMPING_MIN.min(DAMPED_STEP_MIN / self.relative_size(|w| &w.step).max(1.0));
+        while lambda >= lambda_min {
             let w = &mut *self.work;
             for i in 0..w.u.len() {
                 w.trial[i] = w.u[i] + lambda * w.step[i];

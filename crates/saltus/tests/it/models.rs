@@ -112,6 +112,7 @@ models! {
     multivibrator: "multivibrator",
     nearest_start: "nearest-start",
     nonlinear_loop: "nonlinear-loop",
+    node_saturated: "node-saturated",
     pendulum_angle: "pendulum-angle",
     pendulum_cartesian: "pendulum-cartesian",
     pendulum_cartesian_over: "pendulum-cartesian-over",
