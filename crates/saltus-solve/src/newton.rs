@@ -15,7 +15,8 @@ use crate::error::{LinearFailure, LinearReason, NewtonFailure, NewtonReason, Sol
 use crate::jacobian::Groups;
 use crate::linear::{Lu, MinNorm, Pattern, min_norm};
 use crate::scale::{
-    BLOCK_FRACTION, CONSISTENT_REL, EPS, STAGNATION_REL, TIGHT_REL, Tolerances, nominal_magnitude,
+    BLOCK_FRACTION, CONSISTENT_REL, EPS, RANK_ULPS, STAGNATION_REL, TIGHT_REL, Tolerances,
+    nominal_magnitude,
 };
 use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Slot, SlotInfo, System, Values};
 
@@ -23,21 +24,21 @@ use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Slot, SlotInfo, 
 const ITERATIONS_MAX: u32 = 60;
 /// Smallest fraction of a Newton step, …
 const DAMPING_MIN: f64 = 1e-6;
-/// A kept factorisation is used as long as each correction is at most this fraction of the one before.
 /// … or, where that is less, the fraction that moves some unknown by this part of (|u| + nominal). Where the matrix is nearly singular (a node
 /// between transistors that do not conduct, with 1e-12 S to ground) the step is 1e8 times as long as the way to the solution.
 const DAMPED_STEP_MIN: f64 = 1e-3;
+/// A kept factorisation is used as long as each correction is at most this fraction of the one before.
 const REUSE_RATE_MAX: f64 = 0.1;
 /// Corrections with a kept factorisation.
 const REUSE_ITERATIONS_MAX: u32 = 5;
 /// Shifts of a guess at which the equations cannot be evaluated, in units of the nominal values.
 const GUESS_SHIFTS: [f64; 4] = [1e-6, 1e-3, 1.0, -1e-3];
+/// A guess below this says nothing about the size of its unknown: it may be the round-off of an earlier solution.
+const GUESS_SIZE_MIN: f64 = 1e-12;
 /// A correction this far below the tolerance of a trial point ends the iteration. A larger one has to be below the tolerance with the Jacobian of the
 /// new iterate as well: at a kink the one before may be steep and see no distance.
 const SURE: f64 = 1e-6;
 /// Distances at which another solution is looked for, in units of (|u| + nominal): from 2^-10 to 2^20.
-/// A guess below this says nothing about the size of its unknown: it may be the round-off of an earlier solution.
-const GUESS_SIZE_MIN: f64 = 1e-12;
 const SEARCH_EXPONENTS: std::ops::RangeInclusive<i32> = -10..=20;
 /// A solution closer than this to the end of a branch is the end itself.
 const OTHER_REL: f64 = 1e-6;
@@ -303,9 +304,11 @@ impl<S: System> BlockSolve<'_, S> {
         self.residual_at_u()?;
         let terms = self.work.row_sums(|j| solution.x[j]);
         let rows = self.work.row_sums(|j| self.work.nominal[j]);
+        // A right side that is zero but for the round-off of what the inner assignments have added up to it.
+        let round_off = RANK_ULPS * n as f64 * EPS * self.largest_determined();
         let consistent = (0..n).all(|i| {
             self.work.residual[i].abs()
-                <= CONSISTENT_REL * (terms[i] + rhs[i].abs()).max(EPS * rows[i])
+                <= (CONSISTENT_REL * (terms[i] + rhs[i].abs()).max(EPS * rows[i])).max(round_off)
         });
         if consistent {
             Ok(Solved::MinimumNorm {
@@ -314,6 +317,13 @@ impl<S: System> BlockSolve<'_, S> {
         } else {
             Err(self.linear_failure(solution.rank))
         }
+    }
+
+    /// Magnitude of the largest quantity of the block, inner ones included.
+    fn largest_determined(&self) -> f64 {
+        (self.info.determines.iter()).fold(0.0, |largest: f64, slot| {
+            largest.max(self.values.get(*slot).abs())
+        })
     }
 
     fn linear_failure(&self, rank: usize) -> SolveError {
@@ -350,19 +360,6 @@ impl<S: System> BlockSolve<'_, S> {
         {
             return Ok(Solved::Regular);
         }
-        let inside = |w: &BlockWork| {
-            (0..w.u.len()).all(|i| w.start[i] >= w.min[i] && w.start[i] <= w.max[i])
-        };
-        let limited = inside(self.work)
-            && self
-                .work
-                .min
-                .iter()
-                .chain(&self.work.max)
-                .any(|limit| limit.is_finite());
-        if limited {
-            self.work.u.copy_from_slice(&self.work.start);
-            if let Ok(solved) = self.damped(true) {
         if let Some(sizes) = self.sizes_by_guess() {
             let nominal = std::mem::replace(&mut self.work.nominal, sizes);
             let solved = self.search();
@@ -376,6 +373,19 @@ impl<S: System> BlockSolve<'_, S> {
 
     /// From the guess, within the limits and then without them.
     fn search(&mut self) -> Result<Solved, SolveError> {
+        let inside = |w: &BlockWork| {
+            (0..w.u.len()).all(|i| w.start[i] >= w.min[i] && w.start[i] <= w.max[i])
+        };
+        let limited = inside(self.work)
+            && self
+                .work
+                .min
+                .iter()
+                .chain(&self.work.max)
+                .any(|limit| limit.is_finite());
+        if limited {
+            self.work.u.copy_from_slice(&self.work.start);
+            if let Ok(solved) = self.damped(true) {
                 return Ok(solved);
             }
             // Of the solutions of an initial system those inside the limits are meant.
@@ -393,19 +403,6 @@ impl<S: System> BlockSolve<'_, S> {
         self.solve_beside_guess().unwrap_or(Err(failure))
     }
 
-    /// Everything that the block determines, from the unknowns of the accepted point as they are.
-    pub(crate) fn hold(&mut self) -> Result<(), SolveError> {
-        self.work.u.copy_from_slice(&self.work.accepted);
-        self.residual_at_u()
-    }
-
-    /// A solution away from the accepted point, at which the branch of solutions that led there has ended (a fold). The Newton step from there
-    /// points over the end: the fast motion that the equations leave out goes this way. Tries guesses along it, nearest first, then the
-    /// other way; the values are then those of the solution. False if there is none.
-    pub(crate) fn elsewhere(&mut self) -> bool {
-        let end = self.work.accepted.clone();
-        let away = |w: &BlockWork| {
-            (w.u.iter().zip(&w.accepted).zip(&w.nominal))
     /// Sizes of the unknowns of the initial system: a start value that is smaller than the nominal value where none was declared. (The default of 1
     /// says nothing about a time constant of 1e-5 s: steps along it would look short, and a point without meaning like a solution.)
     fn sizes_by_guess(&self) -> Option<Vec<f64>> {
@@ -430,6 +427,19 @@ impl<S: System> BlockSolve<'_, S> {
         })
     }
 
+    /// Everything that the block determines, from the unknowns of the accepted point as they are.
+    pub(crate) fn hold(&mut self) -> Result<(), SolveError> {
+        self.work.u.copy_from_slice(&self.work.accepted);
+        self.residual_at_u()
+    }
+
+    /// A solution away from the accepted point, at which the branch of solutions that led there has ended (a fold). The Newton step from there
+    /// points over the end: the fast motion that the equations leave out goes this way. Tries guesses along it, nearest first, then the
+    /// other way; the values are then those of the solution. False if there is none.
+    pub(crate) fn elsewhere(&mut self) -> bool {
+        let end = self.work.accepted.clone();
+        let away = |w: &BlockWork| {
+            (w.u.iter().zip(&w.accepted).zip(&w.nominal))
                 .any(|((u, end), nominal)| (u - end).abs() > OTHER_REL * (end.abs() + nominal))
         };
         let found = self.along_newton_step(&end, [1.0, -1.0], false, away);
