@@ -30,6 +30,7 @@ pub(crate) struct InitialSystem {
 }
 
 /// A row of the initial system.
+#[derive(Clone)]
 enum Condition {
     Equation(Eq),
     /// The variable has its start value.
@@ -82,12 +83,15 @@ pub(crate) fn initial_system(
     let mut matcher = Matcher::with_matching(rows, columns.len(), &matching);
     let mut taken: Vec<Condition> = model.into_iter().map(Condition::Equation).collect();
     let mut dropped: Vec<(Condition, Vec<u32>)> = Vec::new();
-    let mut offer = |matcher: &mut Matcher, condition: Condition, row: Vec<u32>| {
-        if matcher.try_row(row.clone()) {
-            taken.push(condition);
-        } else {
-            dropped.push((condition, row));
+    // In the first way that determines something more.
+    let mut offer = |matcher: &mut Matcher, ways: Vec<(Condition, Vec<u32>)>| {
+        for (condition, row) in &ways {
+            if matcher.try_row(row.clone()) {
+                taken.push(condition.clone());
+                return;
+            }
         }
+        dropped.extend(ways.into_iter().next());
     };
     let mut stated = Vec::with_capacity(extra.len());
     for eq in extra {
@@ -96,7 +100,13 @@ pub(crate) fn initial_system(
             text: equation_text(work, eq.lhs, eq.rhs),
             origin: eq.origin,
         });
-        offer(&mut matcher, Condition::Equation(eq), row);
+        let mut ways = Vec::new();
+        if let Some(definition) = discrete_definition(work, &eq) {
+            let row = row_of(work, &definition);
+            ways.push((Condition::Equation(definition), row));
+        }
+        ways.push((Condition::Equation(eq), row));
+        offer(&mut matcher, ways);
     }
     let state_set: FxHashSet<VarId> = states.iter().copied().collect();
     let mut fixed: Vec<VarId> = columns
@@ -126,7 +136,7 @@ pub(crate) fn initial_system(
             }
             None => (Condition::Start(var), vec![place[var.index()]]),
         };
-        offer(&mut matcher, condition, row);
+        offer(&mut matcher, vec![(condition, row)]);
     }
     let mut checks = Vec::new();
     let mut check_steps = Vec::new();
@@ -184,6 +194,24 @@ pub(crate) fn initial_system(
             checks,
             equations: stated,
         },
+    })
+}
+
+/// An initial equation between continuous quantities that gives its value to a discrete variable: it stands alone on a side, and its start value is not fixed.
+fn discrete_definition(work: &mut Work, eq: &Eq) -> Option<Eq> {
+    let defines = |work: &Work, v: VarId| {
+        work.class(v) == Class::Discrete
+            && work.flat.variables[v].base == Base::Real
+            && is_fixed(work, v) != Some(true)
+    };
+    if eq.kind != Kind::Continuous
+        || !(lone_variables(work, eq.lhs, eq.rhs).into_iter()).any(|v| defines(work, v))
+    {
+        return None;
+    }
+    Some(Eq {
+        kind: Kind::Discrete,
+        ..eq.clone()
     })
 }
 

@@ -70,6 +70,7 @@ models! {
     delay_ramp: "delay-ramp",
     delay_reflections: "delay-reflections",
     diode_rectifier: "diode-rectifier",
+    discrete_starts_at_signal: "discrete-starts-at-signal",
     double_crossing: "double-crossing",
     double_crossing_periodic: "double-crossing-periodic",
     dummy_acceleration: "dummy-acceleration",
