@@ -396,10 +396,12 @@ pub struct Flattener<'a> {
 }
 
 /// What the user may change from outside.
-#[derive(Default, Clone, Debug)]
+#[derive(Default, Clone)]
 pub struct FlattenOptions {
     /// `--set path=value` on structural parameters: component path to a value.
     pub overrides: Vec<(Name, Value)>,
+    /// Files that sizes may be read from; without it such a model is refused.
+    pub files: Option<std::sync::Arc<dyn saltus_ir::external::Host>>,
 }
 
 /// What was collected from equation sections.

@@ -306,6 +306,16 @@ impl Workspace {
         tree
     }
 
+    /// What functions of the model may read.
+    fn run_files(&self) -> Arc<RunFiles> {
+        Arc::new(RunFiles {
+            libraries: self.libraries.clone(),
+            beside: self.folders_of_sources(),
+            #[cfg(unix)]
+            foreign: Default::default(),
+        })
+    }
+
     /// Parses what is needed and flattens a class.
     pub fn flatten(&self, class: &str) -> Result<Flat, Error> {
         let arena = FileArena::new();
@@ -327,6 +337,7 @@ impl Workspace {
                 .iter()
                 .map(|(p, v)| (Name::new(p), Value::Real(*v)))
                 .collect(),
+            files: Some(self.run_files()),
         };
         let flattened = saltus_flatten::flatten(tree, class, options);
         let parse = flattened.tree.seconds_parsing;
@@ -406,12 +417,7 @@ impl Workspace {
                     sources: sources.clone(),
                 })
             })?
-            .with_host(Arc::new(RunFiles {
-                libraries: self.libraries.clone(),
-                beside: self.folders_of_sources(),
-                #[cfg(unix)]
-                foreign: Default::default(),
-            }));
+            .with_host(self.run_files());
         times.codegen = start.elapsed().as_secs_f64();
         self.report(Stage::Codegen, times.codegen);
         Ok(Compiled {

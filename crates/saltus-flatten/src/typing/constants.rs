@@ -14,6 +14,14 @@ use saltus_ir::{Base, BinaryOp, Builtin, Dim, Expr, ExprId, LocalId, Sub, Type, 
 use saltus_syntax::{Name, Span};
 use std::sync::Arc;
 
+/// External functions that are declared impure because a file may change, but do nothing except read a matrix. Sizes may depend
+/// on them: the file is read when the model is compiled.
+const DATA_READERS: [&str; 2] = ["ModelicaIO_readMatrixSizes", "ModelicaIO_readRealMatrix"];
+
+fn only_reads_data(f: &saltus_ir::func::Function) -> bool {
+    matches!(&f.body, FunctionBody::External(e) if DATA_READERS.contains(&e.name.as_str()))
+}
+
 impl<'a> Flattener<'a> {
     /// The value of an expression of constants and parameters; parameters it needs become structural.
     pub fn const_eval(&mut self, e: ExprId, span: Span) -> Res<Value> {
@@ -148,7 +156,7 @@ impl<'a> Flattener<'a> {
                 }
                 Expr::Call { function, .. } => {
                     let f = &self.ir.functions[*function];
-                    if f.impure {
+                    if f.impure && !only_reads_data(f) {
                         return Some(format!("it calls the impure function `{}`", f.name));
                     }
                     if matches!(f.body, FunctionBody::Missing) {
@@ -262,7 +270,12 @@ impl<'a> Flattener<'a> {
                 "an external object has no value at compile time",
             ));
         }
-        let mut externals = Objects::new(Arc::new(NoHost));
+        let reads = self.ir.reachable(&[e]).into_iter().any(|id| {
+            matches!(self.ir.expr(id), Expr::Call { function, .. }
+                if only_reads_data(&self.ir.functions[*function]))
+        });
+        let host = self.options.files.clone().filter(|_| reads);
+        let mut externals = Objects::new(host.unwrap_or_else(|| Arc::new(NoHost)));
         saltus_ir::eval::eval(&self.ir, e, &mut NoEnv, &mut externals).map_err(|why| {
             let message =
                 format!("this value is needed at compile time, but cannot be found: {why}");

@@ -67,3 +67,36 @@ fn the_folder_of_a_library_or_the_one_around_it_may_be_named() {
         assert!(printed.is_ok(), "{}", folder.display());
     }
 }
+
+/// An external function that only reads a matrix may give the size of an array, although it is impure: the file is read when
+/// the model is compiled.
+#[test]
+fn a_matrix_file_gives_the_size_of_an_array() {
+    let file = std::env::temp_dir().join(format!("saltus-{}-sizes.txt", std::process::id()));
+    std::fs::write(&file, "#1\ndouble A(2,3)\n1 2 3\n4 5 6\n")
+        .expect("the temporary folder can be written");
+    let text = format!(
+        r#"
+impure function matrixSize
+  input String file;
+  input String matrix;
+  output Integer dim[2];
+external "C" ModelicaIO_readMatrixSizes(file, matrix, dim);
+end matrixSize;
+
+model M
+  final parameter Integer dim[2] = matrixSize("{}", "A");
+  Real x[dim[1], dim[2]] = fill(1, dim[1], dim[2]);
+end M;
+"#,
+        file.display()
+    );
+    let mut workspace = Workspace::new();
+    workspace.add_source("sizes.mo", text);
+    let n = workspace.flatten("M").map(|flat| {
+        let names = flat.model.variables.iter().map(|(_, v)| v.name.as_str());
+        names.filter(|name| name.starts_with("x[")).count()
+    });
+    std::fs::remove_file(&file).expect("it was written above");
+    assert_eq!(n.expect("the sizes are known"), 6);
+}
