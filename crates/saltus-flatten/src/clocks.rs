@@ -145,7 +145,7 @@ fn take_clocked_whens(flat: &mut FlatModel) -> Result<Vec<(VarId, VarId)>, Vec<D
     }
 }
 
-/// Gives each non-trivial first argument of `sample` and of a sub-clock operator a variable (specification 16.7.1).
+/// Gives each non-trivial first argument of `sample`, of `hold` and of a sub-clock operator a variable (specification 16.7.1).
 fn name_arguments(flat: &mut FlatModel, clocked: &[bool]) {
     let mut added: FxHashMap<ExprId, VarId> = FxHashMap::default();
     let mut k = 0;
@@ -193,7 +193,8 @@ fn name_argument(
         | Builtin::SuperSample
         | Builtin::ShiftSample
         | Builtin::BackSample
-        | Builtin::NoClock => {
+        | Builtin::NoClock
+        | Builtin::Hold => {
             let trivial =
                 matches!(flat.ir.expr(first), Expr::Var(_)) || flat.ir.base(first) == Base::Clock;
             if trivial || is_fixed(flat, first) {
