@@ -5,7 +5,7 @@ use super::{Cx, Target, dims_fit, error, error_help, unsupported};
 use crate::core::*;
 use crate::lookup::suggest;
 use saltus_ir::flat::Variability;
-use saltus_ir::{Base, Builtin, Dim, Expr, ExprId, Reduction, Type};
+use saltus_ir::{Base, Builtin, Dim, Expr, ExprId, Reduction, Sub, Type};
 use saltus_syntax::ast::{self, CallArgs, ExprKind};
 use saltus_syntax::{Diagnostic, Name, Span};
 
@@ -1462,12 +1462,41 @@ impl<'a> Flattener<'a> {
         }
         if v.len() == 5 {
             let zero = self.ir.real(0.0);
-            let n = match self.ir.ty(v[4]).dims.first() {
+            let n = match self.ir.ty(v[4]).dims.last() {
                 Some(Dim::Known(n)) => *n as usize,
                 _ => 2,
             };
             v.push(self.stack(&vec![zero; n], &Type::scalar(Base::Real)));
         }
+        // Vectorised over what enters, with profiles for each element or one for all (specification 3.7.4.2).
+        let n = match (&self.ir.ty(v[0]).dims[..], &self.ir.ty(v[1]).dims[..]) {
+            ([Dim::Known(n)], [Dim::Known(m)]) if n == m => *n as usize,
+            _ => return self.one_distribution(&v, span),
+        };
+        let mut ends = [Vec::with_capacity(n), Vec::with_capacity(n)];
+        for k in 0..n {
+            let mut of_element = v.clone();
+            for i in [0, 1] {
+                of_element[i] = self.element(v[i], &[k], span)?;
+            }
+            for i in [4, 5] {
+                if self.ir.ty(v[i]).dims.len() == 2 {
+                    let row = self.ir.integer(k as i64 + 1);
+                    of_element[i] = self.index(v[i], vec![Sub::At(row), Sub::All], span)?;
+                }
+            }
+            let outputs = self.one_distribution(&of_element, span)?;
+            for (end, output) in ends.iter_mut().zip(outputs) {
+                end.push(output);
+            }
+        }
+        let [out0, out1] = ends;
+        let real = Type::scalar(Base::Real);
+        Ok(vec![self.stack(&out0, &real), self.stack(&out1, &real)])
+    }
+
+    /// `spatialDistribution` of scalars, all six arguments given.
+    fn one_distribution(&mut self, v: &[ExprId], span: Span) -> Res<Vec<ExprId>> {
         for &e in &v[..3] {
             self.expect_scalar(e, Base::Real, "an argument of `spatialDistribution`", span)?;
         }
