@@ -75,12 +75,11 @@ impl<'a> Flattener<'a> {
         let def = self.main_def(inst);
         let span = def.map_or(self.insts[inst].span, |d| d.name.span);
         if let Some(def) = self.insts[inst].def.or(def)
-            && matches!(def.body, ast::ClassBody::Derivative { .. })
+            && let ast::ClassBody::Derivative { base, variables } = &def.body
         {
-            return Err(unsupported(
-                def.name.span,
-                "a function defined as the partial derivative of another",
-            ));
+            let id = self.partial_derivative(inst, def, base, variables)?;
+            self.insts[inst].function = Some(id);
+            return Ok(id);
         }
         let impure = [self.insts[inst].def, def]
             .into_iter()
@@ -110,6 +109,105 @@ impl<'a> Flattener<'a> {
             return Err(e);
         }
         Ok(id)
+    }
+
+    /// `function f_x = der(f, x)` (specification 12.7.2): the inputs of `f`, and as output the partial derivative of its output
+    /// with respect to the named inputs, one after the other. The call of `f` is differentiated with variables as
+    /// arguments, which the inputs replace then.
+    fn partial_derivative(
+        &mut self,
+        inst: InstId,
+        def: &'a ast::ClassDef,
+        base: &'a ast::Path,
+        variables: &'a [ast::Ident],
+    ) -> Res<FuncId> {
+        let class = self.find_class(self.insts[inst].class.enclosing, base)?;
+        let f = self.function(&class)?;
+        let inputs = self.ir.functions[f].inputs.clone();
+        let ty = |this: &Self, l: LocalId| this.ir.type_of_id(this.ir.locals[l].ty).clone();
+        let output = match self.ir.functions[f].outputs[..] {
+            [only] if ty(self, only) == Type::scalar(Base::Real) => only,
+            _ => {
+                let what = "a partial derivative of a function without exactly one Real output";
+                return Err(unsupported(base.span, what));
+            }
+        };
+        if inputs.iter().any(|&l| !ty(self, l).is_scalar()) {
+            let what = "a partial derivative of a function with inputs that are no scalars";
+            return Err(unsupported(base.span, what));
+        }
+        // Numbers that no variable of the model has.
+        let stand_in = |k: usize| VarId(u32::MAX - k as u32);
+        let args: Vec<ExprId> = (inputs.iter().enumerate())
+            .map(|(k, &l)| {
+                let base = ty(self, l).base;
+                self.ir.var(stand_in(k), base)
+            })
+            .collect();
+        let call = Expr::Call {
+            function: f,
+            args: args.into(),
+        };
+        let mut value = self.ir.add_scalar(call, Base::Real);
+        for variable in variables {
+            let position = (inputs.iter()).position(|&l| {
+                self.ir.locals[l].name == variable.name && ty(self, l).base == Base::Real
+            });
+            let Some(k) = position else {
+                return Err(error_help(
+                    "unknown-name",
+                    variable.span,
+                    format!("`{}` is no Real input of `{}`", variable.name, class.name),
+                    "differentiate with respect to inputs",
+                ));
+            };
+            value = saltus_ir::diff::partial(&mut self.ir, value, stand_in(k)).map_err(|why| {
+                error_help(
+                    "not-differentiable",
+                    variable.span,
+                    format!("`{}` cannot be differentiated: {why}", class.name),
+                    "write the derivative as a function of its own",
+                )
+            })?;
+        }
+        let copies: Vec<LocalId> = (inputs.iter().chain([&output]))
+            .map(|&l| {
+                let local = func::Local {
+                    default: None,
+                    ..self.ir.locals[l].clone()
+                };
+                self.ir.locals.push(local)
+            })
+            .collect();
+        let (result, copies) = copies.split_last().expect("the output was copied");
+        let replacements: Vec<ExprId> = (copies.iter())
+            .map(|&l| self.ir.add(Expr::Local(l), self.ir.locals[l].ty))
+            .collect();
+        let value = self.ir.substitute(value, &mut |v| {
+            replacements.get((u32::MAX - v.0) as usize).copied()
+        });
+        let span = def.name.span;
+        let statement = func::Statement {
+            kind: func::StatementKind::Assign {
+                target: func::Target {
+                    place: Place::Local(*result),
+                    access: Vec::new(),
+                },
+                value,
+            },
+            span,
+        };
+        Ok(self.ir.functions.push(Function {
+            name: self.insts[inst].path,
+            span,
+            inputs: copies.to_vec(),
+            outputs: vec![*result],
+            protected: Vec::new(),
+            body: FunctionBody::Algorithm(vec![statement]),
+            inline: func::Inline::Unstated,
+            impure: false,
+            derivatives: Vec::new(),
+        }))
     }
 
     fn lower_function(&mut self, inst: InstId, id: FuncId) -> Res<()> {
