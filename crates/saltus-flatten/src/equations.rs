@@ -458,6 +458,12 @@ impl<'a> Flattener<'a> {
         let mut last: &'a [ast::Equation] = otherwise;
         for (condition, body) in branches {
             let e = self.expr(cx.scope, condition)?;
+            self.expect_scalar(
+                e,
+                Base::Boolean,
+                "the condition of an if-equation",
+                condition.span,
+            )?;
             let e = self.resolve_graph_operators(e)?;
             if self.expr_variability(e) <= flat::Variability::Parameter
                 && let Ok(value) = self.const_bool(e, condition.span)
@@ -727,7 +733,7 @@ impl<'a> Flattener<'a> {
                         unreachable!("equal makes equations")
                     };
                     out.push(WhenAction::Assign {
-                        var: self.assigned(e.lhs, origin.span)?,
+                        var: self.assigned(cx, e.lhs, origin.span)?,
                         value: e.rhs,
                         origin,
                     });
@@ -782,9 +788,34 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn assigned(&self, lhs: ExprId, span: Span) -> Res<VarId> {
+    /// The variable that an equation in a when-equation sets: of the class itself, or of a record or connector in it
+    /// (specification 4.5).
+    fn assigned(&self, cx: Cx<'_>, lhs: ExprId, span: Span) -> Res<VarId> {
         match self.ir.expr(lhs) {
-            Expr::Var(v) => Ok(*v),
+            Expr::Var(v) => {
+                let mut at = self.insts[self.var_inst[*v].0].parent;
+                while let Some(inst) = at.filter(|&i| i != cx.inst) {
+                    if matches!(
+                        self.insts[inst].restriction,
+                        ast::Restriction::Model | ast::Restriction::Block
+                    ) && self.insts[inst].depth > self.insts[cx.inst].depth
+                    {
+                        return Err(Box::new(
+                            Diagnostic::error(
+                                "variability-violation",
+                                span,
+                                format!(
+                                    "`{}` belongs to component `{}` and cannot be set in a when-equation here",
+                                    self.variables[*v].name, self.insts[inst].path
+                                ),
+                            )
+                            .help("set a variable of this class, and give the component its value by an equation"),
+                        ));
+                    }
+                    at = self.insts[inst].parent;
+                }
+                Ok(*v)
+            }
             _ => Err(Box::new(
                 Diagnostic::error(
                     "type-mismatch",
@@ -902,7 +933,7 @@ impl<'a> Flattener<'a> {
                     }
                     for (t, value) in ts.into_iter().zip(vs) {
                         out.push(WhenAction::Reinit {
-                            var: self.assigned(t, target.span)?,
+                            var: self.assigned(cx, t, target.span)?,
                             value,
                             origin,
                         });
@@ -975,10 +1006,19 @@ impl<'a> Flattener<'a> {
                 "the condition of `assert` must be Boolean",
             )));
         }
-        let message = match arg(1, "message") {
-            Some(e) => self.expr(cx.scope, e)?,
-            None => self.ir.string("assertion failed"),
+        let Some(message_syntax) = arg(1, "message") else {
+            return Err(Box::new(
+                Diagnostic::error("wrong-argument", span, "`assert` needs a message")
+                    .help("write a text as second argument"),
+            ));
         };
+        let message = self.expr(cx.scope, message_syntax)?;
+        self.expect_scalar(
+            message,
+            Base::String,
+            "the message of `assert`",
+            message_syntax.span,
+        )?;
         let level = match arg(2, "level") {
             Some(e) => {
                 let e2 = self.expr(cx.scope, e)?;

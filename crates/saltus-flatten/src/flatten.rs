@@ -133,6 +133,8 @@ impl<'a> Flattener<'a> {
         if let Err(errors) = crate::clocks::partition_clocks(&mut model) {
             self.diagnostics.extend(errors);
         }
+        self.diagnostics
+            .extend(crate::discrete::check_discrete(&model));
         Ok(model)
     }
 
@@ -615,6 +617,28 @@ impl<'a> Flattener<'a> {
         Ok(())
     }
 
+    /// The value of a constant depends on constants only (specification 3.8.4).
+    fn check_constant_value(&self, inst: InstId, binding: ExprId) -> Res<()> {
+        let is_constant = self.insts[inst].prefixes.variability == Variability::Constant;
+        // A constant of a record has the value that the record brings.
+        let in_record = (self.insts[inst].parent)
+            .is_some_and(|p| crate::core::is_value_as_whole(self.insts[p].restriction));
+        if !is_constant || in_record || self.expr_variability(binding) < Variability::Parameter {
+            return Ok(());
+        }
+        Err(Box::new(
+            Diagnostic::error(
+                "variability-violation",
+                self.insts[inst].span,
+                format!(
+                    "the value of constant `{}` depends on what is no constant",
+                    self.insts[inst].path
+                ),
+            )
+            .help("constants may depend only on constants; declare it `final parameter`"),
+        ))
+    }
+
     fn component_binding(&mut self, inst: InstId, range: &VarRange, ids: &[VarId]) -> Res<()> {
         let span = self.insts[inst].span;
         let variability = self.insts[inst].prefixes.variability;
@@ -632,6 +656,7 @@ impl<'a> Flattener<'a> {
         {
             if let Some(binding) = self.binding(inst)? {
                 self.check_binding_type(inst, range.base, binding)?;
+                self.check_constant_value(inst, binding)?;
                 let leaves = self.leaves(binding, span).unwrap_or_default();
                 self.note_binding(inst, ids, &leaves);
             }
@@ -668,6 +693,7 @@ impl<'a> Flattener<'a> {
                 .help("give as many values as the declaration has elements, or write `each` in the modifier"),
             ));
         };
+        self.check_constant_value(inst, binding)?;
         let level = self.expr_variability_of(&leaves);
         if variability <= Variability::Parameter {
             if level > Variability::Parameter {

@@ -15,6 +15,8 @@
 //! | `equations` | equation and algorithm sections |
 //! | `connects` | connect-equations to pairs of connector elements |
 //! | `connect` | connection sets, streams, expandable connectors, overconstrained graph |
+//! | `constraints` | constraining types of what is replaceable |
+//! | `discrete` | values of variables that change at events only |
 //! | `confidence` | how far start values are to be trusted |
 //! | `clocks` | clocked partitions |
 //! | `flatten` | the driver |
@@ -24,6 +26,7 @@ mod confidence;
 pub mod connect;
 mod connects;
 pub mod core;
+mod discrete;
 pub mod elaborate;
 pub mod equations;
 pub mod flatten;
