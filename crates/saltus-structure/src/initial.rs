@@ -63,7 +63,10 @@ pub(crate) fn initial_system(
     let extra = std::mem::take(&mut work.initial_equations);
     let extra: Vec<Eq> = extra
         .into_iter()
-        .map(|eq| with_pre_variables(work, &pre_vars, eq))
+        .map(|eq| {
+            let eq = with_pre_variables(work, &pre_vars, eq);
+            determining_pre(work, &pre_vars, eq)
+        })
         .collect();
     let row_of = |work: &mut Work, eq: &Eq| -> Vec<u32> {
         initial_solvable(work, eq)
@@ -311,6 +314,19 @@ fn with_pre_variables(work: &mut Work, pre_vars: &[(VarId, VarId)], mut eq: Eq) 
     if let (Kind::Assign { var, .. }, Expr::Var(p)) = (&eq.kind, work.flat.ir.expr(eq.rhs))
         && pre_vars.binary_search(&(*var, *p)).is_ok()
     {
+        eq.kind = Kind::Discrete;
+    }
+    eq
+}
+
+/// `pre(v) = expression` determines `pre(v)`, also where the expression changes continuously, unless the start value of `v` is
+/// fixed: then it is a condition for what stands in the expression.
+fn determining_pre(work: &Work, pre_vars: &[(VarId, VarId)], mut eq: Eq) -> Eq {
+    let is_open = |side: ExprId| match work.flat.ir.expr(side) {
+        Expr::Var(p) => (pre_vars.iter()).any(|(v, q)| q == p && is_fixed(work, *v) != Some(true)),
+        _ => false,
+    };
+    if matches!(eq.kind, Kind::Continuous) && (is_open(eq.lhs) || is_open(eq.rhs)) {
         eq.kind = Kind::Discrete;
     }
     eq
