@@ -443,8 +443,8 @@ impl<'a> Flattener<'a> {
         let end = Some(self.ir.integer(dim as i64));
         let typed = self.ex(
             crate::typing::Cx {
-                scope: cx.scope,
                 end,
+                ..crate::typing::Cx::new(cx.scope)
             },
             e,
         )?;

@@ -91,6 +91,11 @@ pub struct Element<'a> {
     pub constraint: Option<&'a ast::Constraint>,
     pub replaceable: bool,
     pub is_final: bool,
+    /// The class is declared `inner`, or `outer`.
+    pub inner_class: bool,
+    pub outer_class: bool,
+    /// Modifiers that the redeclared element passes on; those of the declaration come before them.
+    pub passed_on: Layers<'a>,
     /// The first declaration of a redeclared component, with its scope.
     pub original: Option<(&'a ast::ComponentDecl, LexId)>,
 }
@@ -265,6 +270,8 @@ pub struct Inst<'a> {
     pub var: Option<VarRange>,
     /// Array dimensions of a builtin-typed component (class-typed arrays are expanded).
     pub dims: Option<Rc<[usize]>>,
+    /// For each of them the type of its subscripts where it is declared by a type (`Real x[Boolean]`).
+    pub dim_types: Vec<Option<Base>>,
     /// The declaration, for components.
     pub decl: Option<&'a ast::ComponentDecl>,
     pub decl_lex: Option<LexId>,
@@ -383,6 +390,8 @@ pub struct Flattener<'a> {
     pub enum_ids: FxHashMap<*const ast::ClassDef, EnumId>,
     /// Class texts that were checked against what their kind may contain.
     pub checked_texts: rustc_hash::FxHashSet<*const ast::ClassDef>,
+    /// Class texts that were checked to have what a constraining one promises.
+    pub checked_constraints: rustc_hash::FxHashSet<[*const ast::ClassDef; 2]>,
     pub record_types: FxHashMap<(*const ast::ClassDef, Vec<(Name, TypeId)>), RecordId>,
     pub sections: Sections<'a>,
     /// Parameters whose value decided something at compile time, with the reason.

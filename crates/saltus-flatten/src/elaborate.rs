@@ -29,14 +29,94 @@ impl<'a> Flattener<'a> {
         let lex = self.insts[inst].lex;
         let collected =
             self.collect_class(inst, &class, Rc::from([]), Some(lex), &mut Vec::new())?;
-        let mut elements = IndexMap::with_capacity(collected.len());
+        let mut elements: IndexMap<Name, Element<'a>> = IndexMap::with_capacity(collected.len());
+        let mut twice = Vec::new();
         for (name, element) in collected {
-            elements.entry(name).or_insert(element);
+            match elements.entry(name) {
+                indexmap::map::Entry::Vacant(place) => {
+                    place.insert(element);
+                }
+                indexmap::map::Entry::Occupied(first) => {
+                    twice.push((name, first.get().clone(), element));
+                }
+            }
         }
         let node = &mut self.insts[inst];
         node.elements = elements;
         node.progress = Progress::Done;
+        for (name, first, second) in &twice {
+            self.check_identical(*name, first, second)?;
+        }
         Ok(())
+    }
+
+    /// Elements of the same name that come together by inheritance are identical (specification 7.1): components in type,
+    /// prefixes and value. Attributes are let differ, as libraries have it; those of the first declaration hold.
+    fn check_identical(
+        &mut self,
+        name: Name,
+        first: &Element<'a>,
+        second: &Element<'a>,
+    ) -> Res<()> {
+        let same = match (&first.kind, &second.kind) {
+            (ElementKind::Component(a), ElementKind::Component(b)) => {
+                std::ptr::eq(*a, *b)
+                    || a.type_prefixes == b.type_prefixes
+                        && a.dims.len() == b.dims.len()
+                        && self.same_text(value_span(a), value_span(b))
+                        && self.same_class(first.lex, &a.ty, second.lex, &b.ty)?
+            }
+            (ElementKind::Class(a), ElementKind::Class(b)) => {
+                match (self.source_def(a), self.source_def(b)) {
+                    (Some(a), Some(b)) if std::ptr::eq(a, b) => true,
+                    (Some(a), Some(b)) => match (&a.body, &b.body) {
+                        // Of short classes the texts behind, annotations and all, do not matter.
+                        (ClassBody::Short { base: x, .. }, ClassBody::Short { base: y, .. }) => {
+                            self.same_class(first.lex, x, second.lex, y)?
+                        }
+                        _ => self.same_text(Some(a.span), Some(b.span)),
+                    },
+                    _ => true,
+                }
+            }
+            _ => false,
+        };
+        if same {
+            return Ok(());
+        }
+        Err(Box::new(
+            Diagnostic::error(
+                "duplicate-name",
+                second.span,
+                format!("`{name}` is inherited or declared twice, differently"),
+            )
+            .secondary(first.span, "the other declaration")
+            .help("make both declarations identical, or rename one"),
+        ))
+    }
+
+    fn same_class(&mut self, lex: LexId, a: &ast::Path, other: LexId, b: &ast::Path) -> Res<bool> {
+        let (a, b) = (self.find_class(lex, a)?, self.find_class(other, b)?);
+        Ok(
+            match (self.source_def(&a.source), self.source_def(&b.source)) {
+                (Some(a), Some(b)) => std::ptr::eq(a, b),
+                (None, None) => a.name == b.name,
+                _ => false,
+            },
+        )
+    }
+
+    /// The same text up to white space.
+    fn same_text(&self, a: Option<Span>, b: Option<Span>) -> bool {
+        let text = |span: Span| {
+            let file = &self.tree.sources.file(span.file).text;
+            let part = &file[span.start as usize..span.end as usize];
+            part.split_whitespace().collect::<String>()
+        };
+        match (a, b) {
+            (Some(a), Some(b)) => text(a) == text(b),
+            (a, b) => a == b,
+        }
     }
 
     /// The text of a class source.
@@ -177,6 +257,7 @@ impl<'a> Flattener<'a> {
         let mut base_class = self.find_class(class.enclosing, base)?;
         let mut layers: Vec<Layer<'a>> = chain.to_vec();
         if let Some(modification) = modification {
+            check_modified_once(modification)?;
             layers.push(self.layer(
                 LayerKind::Modification(modification),
                 class.enclosing,
@@ -288,6 +369,9 @@ impl<'a> Flattener<'a> {
                 constraint,
                 replaceable: prefixes.replaceable,
                 is_final: prefixes.is_final,
+                inner_class: prefixes.inner,
+                outer_class: prefixes.outer,
+                passed_on: Rc::from([]),
                 original: None,
             };
             if redeclare {
@@ -316,6 +400,9 @@ impl<'a> Flattener<'a> {
                     constraint: None,
                     replaceable: false,
                     is_final: false,
+                    inner_class: false,
+                    outer_class: false,
+                    passed_on: Rc::from([]),
                     original: None,
                     kind: ElementKind::Class(ClassSource::Node(child)),
                     lex,
@@ -366,6 +453,10 @@ impl<'a> Flattener<'a> {
         for element in &parts.elements {
             match &element.kind {
                 ast::ElementKind::Extends(extends) => {
+                    let first = &extends.base.parts[0];
+                    if !extends.base.global && result.iter().any(|(n, _)| *n == first.name) {
+                        self.refuse_inherited_base(&own, first)?;
+                    }
                     let inherited =
                         self.collect_extends(inst, lex, extends, element, chain, stack)?;
                     for (name, _) in &inherited {
@@ -390,7 +481,7 @@ impl<'a> Flattener<'a> {
         }
         for (name, element) in redeclared {
             self.note_name(lex, name);
-            apply_redeclaring_element(&mut result, name, element)?;
+            apply_redeclaring_element(&mut result, name, element, |e| self.passed_on(e))?;
         }
         self.insts[inst].texts.push(lex);
         // Later bases of a derived class see these names.
@@ -401,6 +492,28 @@ impl<'a> Flattener<'a> {
                 .or_insert_with(|| element.clone());
         }
         Ok(result)
+    }
+
+    /// The name of a base class is not itself inherited (specification 5.6.1.4).
+    fn refuse_inherited_base(
+        &self,
+        own: &IndexMap<Name, Element<'a>>,
+        ident: &ast::Ident,
+    ) -> Res<()> {
+        if own.contains_key(&ident.name) {
+            return Ok(());
+        }
+        Err(Box::new(
+            Diagnostic::error(
+                "unknown-class",
+                ident.span,
+                format!(
+                    "`{}` is inherited, and a base class cannot be found by an inherited name",
+                    ident.name
+                ),
+            )
+            .help("name the class by its full path"),
+        ))
     }
 
     fn collect_extends(
@@ -415,6 +528,22 @@ impl<'a> Flattener<'a> {
         let mut base = self.find_class(lex, &extends.base)?;
         if let Some(derived) = self.lexes[lex].def {
             self.check_base(derived, &base, extends.base.span)?;
+        }
+        if let Some((owner, name)) = base.found_in
+            && let Some(element) = self.insts[owner].elements.get(&name)
+            && element.replaceable
+            && !is_redeclared(&self.insts[owner].layers, name)
+            && !is_redeclared(&element.chain, name)
+        {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "class-restriction",
+                    extends.base.span,
+                    format!("`{name}` is replaceable and cannot be a base class"),
+                )
+                .secondary(element.span, "declared here")
+                .help("extend a class that is not replaceable, or write `redeclare … extends`"),
+            ));
         }
         let mut layers = chain.to_vec();
         if let Some(modification) = &extends.modification {
@@ -503,6 +632,16 @@ impl<'a> Flattener<'a> {
     }
 }
 
+fn value_span(decl: &ast::ComponentDecl) -> Option<Span> {
+    let value = decl.modification.as_ref()?.value.as_ref()?;
+    Some(value.span)
+}
+
+/// Modifiers say what the element is, once and for all.
+fn is_redeclared(layers: &[Layer<'_>], name: Name) -> bool {
+    (descend_all(layers, name).iter()).any(|l| matches!(l.kind, LayerKind::Redeclare(_)))
+}
+
 /// An element may be modified only once in one list of modifiers.
 pub(crate) fn check_modified_once(modification: &ast::Modification) -> Res<()> {
     let mut seen: Vec<&ast::Ident> = Vec::new();
@@ -534,6 +673,7 @@ fn apply_redeclaring_element<'a>(
     result: &mut Collected<'a>,
     name: Name,
     mut element: Element<'a>,
+    passed_on: impl Fn(&Element<'a>) -> Vec<Layer<'a>>,
 ) -> Res<()> {
     let Some(at) = result.iter().position(|(n, _)| *n == name) else {
         result.push((name, element));
@@ -570,13 +710,27 @@ fn apply_redeclaring_element<'a>(
                 }
             )
         {
+            if !original.replaceable {
+                return Err(Box::new(
+                    Diagnostic::error(
+                        "redeclare-nonreplaceable",
+                        element.span,
+                        format!("`{name}` is extended in place but not declared replaceable"),
+                    )
+                    .secondary(original.span, "declared here")
+                    .help("write `replaceable` before the inherited class, or give the new one another name"),
+                ));
+            }
             element.kind = ElementKind::Class(ClassSource::Extends(def, Rc::new(original)));
             result[at].1 = element;
             return Ok(());
         }
     }
     element.original = original.first_declaration();
-    element.chain = merge(&element.chain, &original.chain);
+    let between = descend_all(&original.chain, name)
+        .into_iter()
+        .filter(|l| !matches!(l.kind, LayerKind::Redeclare(_)));
+    element.passed_on = between.chain(passed_on(&original)).collect();
     result[at].1 = element;
     Ok(())
 }
@@ -603,10 +757,6 @@ pub(crate) fn check_redeclared(original: &Element<'_>, name: Name, span: Span) -
         .secondary(original.span, "declared here")
         .help("remove the redeclaration, or the prefix"),
     ))
-}
-
-fn merge<'a>(first: &Layers<'a>, second: &Layers<'a>) -> Layers<'a> {
-    first.iter().chain(second.iter()).cloned().collect()
 }
 
 /// What `layers` say about the element `name`, outermost first.

@@ -4,7 +4,7 @@
 //! graph; equations that asked about it; connection equations and streams; attributes and bindings; clocks.
 
 use crate::core::*;
-use crate::elaborate::check_modified_once;
+use crate::elaborate::{check_modified_once, descend_all};
 use crate::instantiate::{annotation_value, inline_method, nested_annotation, subscripts_of};
 use crate::lookup::protected_access;
 use crate::tree::ClassTree;
@@ -73,6 +73,7 @@ impl<'a> Flattener<'a> {
             function_locals: FxHashMap::default(),
             enum_ids: FxHashMap::default(),
             checked_texts: Default::default(),
+            checked_constraints: Default::default(),
             record_types: FxHashMap::default(),
             sections: Sections::default(),
             structural: FxHashMap::default(),
@@ -110,6 +111,10 @@ impl<'a> Flattener<'a> {
     fn run(&mut self, class: &str) -> Res<FlatModel> {
         let top = self.instantiate_top(class)?;
         let order = self.instantiate_all(top);
+        self.stop_if_failed()?;
+        for inst in &order {
+            self.check_class_constraints(*inst);
+        }
         self.stop_if_failed()?;
         for inst in &order {
             self.instance_sections(*inst);
@@ -569,9 +574,32 @@ impl<'a> Flattener<'a> {
         let Some(layer) = self.attribute_layer(inst, Name::new(name)) else {
             return Ok(None);
         };
+        self.check_final_attribute(inst, name, &layer)?;
         let Some(e) = self.layer_value(&layer)? else {
             return Ok(None);
         };
+        let wanted = match name {
+            "fixed" => Base::Boolean,
+            "unit" | "displayUnit" | "quantity" => Base::String,
+            "stateSelect" => Base::Enum(STATE_SELECT),
+            _ => range.base,
+        };
+        let found = self.ir.base(e);
+        if found != wanted && !(wanted == Base::Real && found == Base::Integer) {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "type-mismatch",
+                    layer.span,
+                    format!(
+                        "attribute `{name}` of `{}` has type `{}`, its value type `{}`",
+                        self.insts[inst].path,
+                        self.text_of_type(&saltus_ir::Type::scalar(wanted)),
+                        self.type_text_of(e)
+                    ),
+                )
+                .help("give a value of the attribute's type"),
+            ));
+        }
         let leaves = self.leaves(e, layer.span)?;
         if leaves.len() == n && (!self.ir.ty(e).is_scalar() || range.dims.is_empty()) {
             return Ok(Some((leaves, layer.level)));
@@ -589,6 +617,30 @@ impl<'a> Flattener<'a> {
                 leaves.len()
             ),
         )))
+    }
+
+    /// A final attribute cannot be set again from further out (specification 7.2.6).
+    fn check_final_attribute(&self, inst: InstId, name: &str, winner: &Layer<'a>) -> Res<()> {
+        let node = &self.insts[inst];
+        let attribute = Name::new(name);
+        let all = descend_all(&node.layers, attribute)
+            .into_iter()
+            .chain(descend_all(&node.type_layers, attribute));
+        match all.skip(1).find(|l| l.is_final && l.span != winner.span) {
+            Some(beaten) => Err(Box::new(
+                Diagnostic::error(
+                    "final-override",
+                    winner.span,
+                    format!(
+                        "attribute `{name}` of `{}` is final and cannot be modified",
+                        node.path
+                    ),
+                )
+                .secondary(beaten.span, "final here")
+                .help("remove the modifier, or the `final`"),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// The value of a component must have its type; an Integer may stand for a Real.

@@ -81,6 +81,7 @@ impl<'a> Flattener<'a> {
             },
             var: None,
             dims: None,
+            dim_types: Vec::new(),
             decl: None,
             decl_lex: None,
             decl_dims: Vec::new(),
@@ -162,9 +163,13 @@ impl<'a> Flattener<'a> {
     fn make_child(&mut self, owner: InstId, name: Name) -> Res<Child> {
         if let ElementKind::Component(decl) = self.insts[owner].elements[&name].kind
             && decl.prefixes.outer
-            && self.insts[owner].purpose == Purpose::Component
         {
-            return self.find_inner(owner, name, decl);
+            if self.insts[owner].purpose == Purpose::Component {
+                return self.find_inner(owner, name, decl);
+            }
+            if let Some(inner) = self.inner_around(owner, name, decl)? {
+                return Ok(inner);
+            }
         }
         self.make_component(owner, name)
     }
@@ -203,7 +208,7 @@ impl<'a> Flattener<'a> {
         let class = self.find_class(lex, &decl.ty)?;
         self.check_instantiable(&class, decl)?;
         if original.prefixes.replaceable && self.insts[owner].purpose == Purpose::Component {
-            self.check_constraint(owner, name, original, decl, &class)?;
+            self.check_constraint(owner, name, original)?;
         }
         let mut layers = effective.layers;
         let n_outer = effective.n_outer;
@@ -241,6 +246,7 @@ impl<'a> Flattener<'a> {
         self.elaborate(first)?;
         self.check_prefixes(first, owner, decl)?;
         self.set_prefixes(first, owner, decl, &effective.element, lex);
+        self.check_block_connector(first, owner, decl)?;
         let builtin = self.insts[first].builtin.is_some();
         let is_object = self.insts[first].builtin == Some(BuiltinClass::ExternalObject);
         if builtin && !is_object {
@@ -408,25 +414,6 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    /// A replaceable component has what its constraint promises (specification 7.3.2).
-    fn check_constraint(
-        &mut self,
-        owner: InstId,
-        name: Name,
-        original: &'a ast::ComponentDecl,
-        decl: &'a ast::ComponentDecl,
-        class: &ClassRef<'a>,
-    ) -> Res<()> {
-        let constraint = match &original.constraint {
-            Some(constraint) => &constraint.base,
-            None if std::ptr::eq(original, decl) => return Ok(()),
-            None => &original.ty,
-        };
-        let lex = self.insts[owner].elements[&name].lex;
-        let constraint = self.find_class(lex, constraint)?;
-        self.check_subtype(class, &constraint, &decl.name)
-    }
-
     /// Which types may have variability, causality, `flow` and `stream` (specification 4.4.2.2).
     fn check_prefixes(&self, inst: InstId, owner: InstId, decl: &'a ast::ComponentDecl) -> Res<()> {
         let node = &self.insts[inst];
@@ -467,6 +454,40 @@ impl<'a> Flattener<'a> {
             ));
         }
         Ok(())
+    }
+
+    /// The public connectors of a block are inputs or outputs (specification 4.7).
+    fn check_block_connector(
+        &self,
+        inst: InstId,
+        owner: InstId,
+        decl: &'a ast::ComponentDecl,
+    ) -> Res<()> {
+        let node = &self.insts[inst];
+        let is_block = self.insts[owner].restriction == ast::Restriction::Block;
+        let is_connector = node.restriction == ast::Restriction::Connector;
+        if !is_block || !is_connector || node.prefixes.protected {
+            return Ok(());
+        }
+        let has_flow = (node.elements.values()).any(|e| {
+            matches!(e.kind, ElementKind::Component(d)
+                if d.type_prefixes.connection == ast::ConnectionPrefix::Flow)
+        });
+        let undirected = node.builtin.is_some() && node.prefixes.causality.is_none();
+        if !has_flow && !undirected {
+            return Ok(());
+        }
+        Err(Box::new(
+            Diagnostic::error(
+                "class-restriction",
+                decl.name.span,
+                format!(
+                    "connector `{}` of block `{}` is neither input nor output",
+                    decl.name.name, self.insts[owner].class.name
+                ),
+            )
+            .help("give the connector a direction, or make the block a `model`"),
+        ))
     }
 
     fn set_prefixes(
@@ -571,41 +592,21 @@ impl<'a> Flattener<'a> {
         name: Name,
         decl: &'a ast::ComponentDecl,
     ) -> Res<Child> {
-        if let Some(modification) = &decl.modification
-            && !decl.prefixes.inner
+        if !decl.prefixes.inner
+            && let Some(layer) = self.effective(owner, name).layers.first()
         {
             return Err(Box::new(
                 Diagnostic::error(
                     "class-restriction",
-                    modification.span,
+                    layer.span,
                     format!("`outer` component `{name}` cannot be modified"),
                 )
+                .secondary(decl.name.span, "declared `outer` here")
                 .help("modify the `inner` component"),
             ));
         }
-        let mut at = self.insts[owner].parent;
-        while let Some(up) = at {
-            self.elaborate(up)?;
-            if let Some(element) = self.insts[up].elements.get(&name)
-                && let ElementKind::Component(d) = element.kind
-                && d.prefixes.inner
-            {
-                let both = d.prefixes.outer;
-                let child = if both {
-                    self.inner_child(up, name)?
-                } else {
-                    self.child(up, name, decl.name.span)?
-                };
-                self.check_inner(owner, name, decl, &child)?;
-                return Ok(match child {
-                    Child::One(inst) | Child::Outer(inst) => Child::Outer(inst),
-                    Child::Array { dims, elems } | Child::OuterArray { dims, elems } => {
-                        Child::OuterArray { dims, elems }
-                    }
-                    other => other,
-                });
-            }
-            at = self.insts[up].parent;
+        if let Some(inner) = self.inner_around(owner, name, decl)? {
+            return Ok(inner);
         }
         if let Some(inner) = self.add_inner(owner, name, decl)? {
             return Ok(inner);
@@ -622,6 +623,40 @@ impl<'a> Flattener<'a> {
                 "declare `inner {class} {name};` in the model or in a component around this one"
             )),
         ))
+    }
+
+    /// The nearest `inner` component of this name around an instance.
+    fn inner_around(
+        &mut self,
+        owner: InstId,
+        name: Name,
+        decl: &'a ast::ComponentDecl,
+    ) -> Res<Option<Child>> {
+        let mut at = self.instance_around(owner);
+        while let Some(up) = at {
+            self.elaborate(up)?;
+            if let Some(element) = self.insts[up].elements.get(&name)
+                && let ElementKind::Component(d) = element.kind
+                && d.prefixes.inner
+            {
+                let both = d.prefixes.outer;
+                let child = if both {
+                    self.inner_child(up, name)?
+                } else {
+                    self.child(up, name, decl.name.span)?
+                };
+                self.check_inner(owner, name, decl, &child)?;
+                return Ok(Some(match child {
+                    Child::One(inst) | Child::Outer(inst) => Child::Outer(inst),
+                    Child::Array { dims, elems } | Child::OuterArray { dims, elems } => {
+                        Child::OuterArray { dims, elems }
+                    }
+                    other => other,
+                }));
+            }
+            at = self.instance_around(up);
+        }
+        Ok(None)
     }
 
     /// Declares the missing `inner` component at the top of the model (specification 5.4), with a warning. `None` where that determines nothing: for a partial
@@ -670,6 +705,9 @@ impl<'a> Flattener<'a> {
             constraint: None,
             replaceable: false,
             is_final: false,
+            inner_class: false,
+            outer_class: false,
+            passed_on: Rc::from([]),
             original: None,
         };
         self.insts[top].elements.insert(name, element);
@@ -770,6 +808,7 @@ impl<'a> Flattener<'a> {
         let n_gone = self.insts[inst].subs.len();
         let subscripts = &subscripts[n_gone.min(subscripts.len())..];
         let mut dims = Vec::with_capacity(subscripts.len());
+        let mut types = vec![None; subscripts.len()];
         let mut inferred: Option<Vec<usize>> = None;
         for (i, (subscript, lex)) in subscripts.iter().enumerate() {
             match subscript {
@@ -793,7 +832,11 @@ impl<'a> Flattener<'a> {
                         }
                     }
                 }
-                Subscript::Expr(e) => dims.push(self.dimension(*lex, e)?),
+                Subscript::Expr(e) => {
+                    let (size, of_type) = self.dimension(*lex, e)?;
+                    dims.push(size);
+                    types[i] = of_type;
+                }
             }
         }
         let size = dims.iter().try_fold(1usize, |n, d| n.checked_mul(*d));
@@ -810,11 +853,13 @@ impl<'a> Flattener<'a> {
             )));
         }
         self.insts[inst].dims = Some(dims.clone().into());
+        self.insts[inst].dim_types = types;
         Ok(dims)
     }
 
-    /// The size that one declared dimension stands for: an Integer expression, `Boolean` or an enumeration type.
-    fn dimension(&mut self, lex: LexId, e: &'a ast::Expr) -> Res<usize> {
+    /// The size that one declared dimension stands for: an Integer expression, `Boolean` or an enumeration type, which is then
+    /// the type of its subscripts.
+    fn dimension(&mut self, lex: LexId, e: &'a ast::Expr) -> Res<(usize, Option<Base>)> {
         if let ast::ExprKind::Ref(r) = &e.kind
             && r.parts.iter().all(|p| p.subscripts.is_empty())
         {
@@ -823,14 +868,15 @@ impl<'a> Flattener<'a> {
                 parts: r.parts.iter().map(|p| p.name).collect(),
                 span: r.span,
             };
-            if path.parts.len() == 1 && path.parts[0].name.as_str() == "Boolean" {
-                return Ok(2);
-            }
             if let Ok(class) = self.find_class(lex, &path) {
                 let inst = self.class_inst(&class)?;
                 self.elaborate(inst)?;
-                if let Some(BuiltinClass::Enum(id)) = self.insts[inst].builtin {
-                    return Ok(self.ir.enums[id].literals.len());
+                match self.insts[inst].builtin {
+                    Some(BuiltinClass::Enum(id)) => {
+                        return Ok((self.ir.enums[id].literals.len(), Some(Base::Enum(id))));
+                    }
+                    Some(BuiltinClass::Boolean) => return Ok((2, Some(Base::Boolean))),
+                    _ => {}
                 }
             }
         }
@@ -842,13 +888,14 @@ impl<'a> Flattener<'a> {
             e,
         )?;
         let n = self.const_int(value, e.span)?;
-        usize::try_from(n).map_err(|_| {
-            Box::new(Diagnostic::error(
+        match usize::try_from(n) {
+            Ok(n) => Ok((n, None)),
+            Err(_) => Err(Box::new(Diagnostic::error(
                 "array-size-mismatch",
                 e.span,
                 format!("an array size must not be negative, found {n}"),
-            ))
-        })
+            ))),
+        }
     }
 
     fn dims_of_binding(&mut self, inst: InstId, span: Span) -> Res<Vec<usize>> {
@@ -948,6 +995,7 @@ impl<'a> Flattener<'a> {
     pub fn binding(&mut self, inst: InstId) -> Res<Option<ExprId>> {
         let layers = self.insts[inst].layers.clone();
         let n_outer = self.insts[inst].n_outer_layers;
+        let n_outer = n_outer.min(self.n_layers_before_whole(inst));
         for layer in &layers[..n_outer] {
             if let Some(e) = self.layer_value(layer)? {
                 return Ok(Some(e));
@@ -965,6 +1013,24 @@ impl<'a> Flattener<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// How many modifiers of a record's component stand outside of, or beside, the value given to the whole record: that value
+    /// wins over modifiers further in.
+    fn n_layers_before_whole(&self, inst: InstId) -> usize {
+        let Some(parent) = self.insts[inst].parent else {
+            return usize::MAX;
+        };
+        let record = &self.insts[parent];
+        let whole = (record.layers.iter())
+            .position(|l| matches!(l.kind, LayerKind::Modification(m) if m.value.is_some()));
+        match whole {
+            Some(k) if is_value_as_whole(record.restriction) => {
+                let name = self.insts[inst].name;
+                crate::elaborate::descend_all(&record.layers[..=k], name).len()
+            }
+            _ => usize::MAX,
+        }
     }
 
     fn field_of(&mut self, whole: ExprId, parent: InstId, inst: InstId) -> Res<ExprId> {
@@ -1296,7 +1362,7 @@ fn check_final(layers: &[Layer<'_>], decl: &ast::ComponentDecl) -> Res<()> {
     };
     let beaten = layers[winner + 1..]
         .iter()
-        .find(|l| l.is_final && gives_value(l));
+        .find(|l| l.is_final && gives_value(l) && l.span != layers[winner].span);
     let own = decl.modification.as_ref().map(|m| m.span);
     let is_own = own == Some(layers[winner].span);
     let place = match beaten {

@@ -25,6 +25,7 @@ pub mod clocks;
 mod confidence;
 pub mod connect;
 mod connects;
+mod constraints;
 pub mod core;
 mod discrete;
 pub mod elaborate;

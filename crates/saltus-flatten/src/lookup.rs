@@ -29,8 +29,8 @@ impl<'a> Flattener<'a> {
         self.lookup_from(scope.lex, ident.name, ident.span)
     }
 
-    fn lookup_from(&mut self, lex: LexId, name: Name, span: Span) -> Res<Option<Found<'a>>> {
-        let mut at = Some(lex);
+    fn lookup_from(&mut self, from: LexId, name: Name, span: Span) -> Res<Option<Found<'a>>> {
+        let mut at = Some(from);
         let mut encapsulated = false;
         while let Some(lex) = at {
             let owner = self.lexes[lex].owner;
@@ -40,6 +40,9 @@ impl<'a> Flattener<'a> {
                 LexNames::Some(names) => names.contains_key(&name),
             };
             if visible && self.insts[owner].elements.contains_key(&name) {
+                if lex != from {
+                    self.check_enclosing(from, owner, name, span)?;
+                }
                 return self.found(owner, name, span).map(Some);
             }
             if let Some(found) = self.lookup_import(lex, name, span)? {
@@ -61,6 +64,29 @@ impl<'a> Flattener<'a> {
         self.lookup_top(name, span)
     }
 
+    /// Of the components of an enclosing class only constants are visible (specification 5.3.1). Functions have a message of
+    /// their own.
+    fn check_enclosing(&self, from: LexId, owner: InstId, name: Name, span: Span) -> Res<()> {
+        let element = &self.insts[owner].elements[&name];
+        let ElementKind::Component(decl) = element.kind else {
+            return Ok(());
+        };
+        let constant = decl.type_prefixes.variability == Some(ast::Variability::Constant);
+        let from_function = self.insts[self.lexes[from].owner].purpose == Purpose::Function;
+        if constant || from_function || self.insts[owner].purpose == Purpose::Function {
+            return Ok(());
+        }
+        Err(Box::new(
+            Diagnostic::error(
+                "variability-violation",
+                span,
+                format!("`{name}` belongs to an enclosing class and is no constant"),
+            )
+            .secondary(element.span, "declared here")
+            .help("pass it in by a modifier, or declare it `constant`"),
+        ))
+    }
+
     /// A class at the top level.
     pub fn lookup_top(&mut self, name: Name, span: Span) -> Res<Option<Found<'a>>> {
         let root = self.root;
@@ -78,6 +104,9 @@ impl<'a> Flattener<'a> {
                 constraint: None,
                 replaceable: false,
                 is_final: false,
+                inner_class: false,
+                outer_class: false,
+                passed_on: Rc::from([]),
                 original: None,
             };
             self.insts[root].elements.insert(name, element);
@@ -273,6 +302,11 @@ impl<'a> Flattener<'a> {
 
     /// The class that a class element of `owner` stands for.
     fn class_element(&mut self, owner: InstId, name: Name, span: Span) -> ClassRef<'a> {
+        if self.insts[owner].elements[&name].outer_class
+            && let Some(around) = self.inner_class(owner, name)
+        {
+            return self.class_element(around, name, span);
+        }
         let effective = self.effective(owner, name);
         let ElementKind::Class(source) = effective.element.kind else {
             unreachable!("a class element")
@@ -287,6 +321,25 @@ impl<'a> Flattener<'a> {
         }
     }
 
+    /// The instance around `owner` that declares the `inner` class of this name (specification 5.4).
+    fn inner_class(&mut self, owner: InstId, name: Name) -> Option<InstId> {
+        let mut at = self.instance_around(owner);
+        while let Some(up) = at {
+            self.elaborate(up).ok()?;
+            if (self.insts[up].elements.get(&name)).is_some_and(|e| e.inner_class) {
+                return Some(up);
+            }
+            at = self.instance_around(up);
+        }
+        None
+    }
+
+    /// What an instance is a part of: for a component its parent, for a class what it was found in.
+    pub(crate) fn instance_around(&self, inst: InstId) -> Option<InstId> {
+        let node = &self.insts[inst];
+        node.parent.or(node.class.found_in.map(|(owner, _)| owner))
+    }
+
     fn qualified(&self, owner: InstId, name: Name) -> Name {
         let path = self.insts[owner].path.as_str();
         if path.is_empty() {
@@ -297,14 +350,19 @@ impl<'a> Flattener<'a> {
     }
 
     /// The element with redeclarations applied, and its modifiers.
+    ///
+    /// Outermost first: modifiers from outside and of extends clauses, at the place of the redeclaration its own and those of
+    /// its `constrainedby`; then what the replaced declaration passes on (specification 7.3.2): the modifiers of its
+    /// `constrainedby`, or its own if it has none.
     pub fn effective(&mut self, owner: InstId, name: Name) -> Effective<'a> {
         let mut element = self.insts[owner].elements[&name].clone();
         let outer = descend_all(&self.insts[owner].layers, name);
         let n_from_outside = outer.len();
         let inner = descend_all(&element.chain, name);
+        let passed_on = self.passed_on(&element);
         let mut layers = Vec::new();
         let mut n_outer = 0;
-        let mut replaced = false;
+        let mut replaced: Option<&ast::Argument> = None;
         for (i, layer) in outer.into_iter().chain(inner).enumerate() {
             let LayerKind::Redeclare(arg) = layer.kind else {
                 layers.push(layer);
@@ -313,7 +371,19 @@ impl<'a> Flattener<'a> {
                 }
                 continue;
             };
-            if replaced {
+            let own = |this: &Self, modification: &'a ast::Modification| {
+                let kind = LayerKind::Modification(modification);
+                Layer {
+                    subs: layer.subs.clone(),
+                    each: layer.each,
+                    ..this.layer(kind, layer.lex, modification.span)
+                }
+            };
+            if let Some(first) = replaced {
+                // The same text may come twice, as modifier of a class and as modifier of what the class stands for.
+                if std::ptr::eq(first, arg) {
+                    continue;
+                }
                 // What was redeclared without `replaceable` inside cannot be redeclared again.
                 if !is_replaceable(arg) {
                     self.report(Box::new(
@@ -325,66 +395,49 @@ impl<'a> Flattener<'a> {
                         .help("write `redeclare replaceable`, or remove the outer redeclaration"),
                     ));
                 }
-                continue;
-            }
-            replaced = true;
-            if let Err(e) = check_redeclared(&element, name, layer.span) {
-                self.report(e);
-            }
-            if !element.replaceable {
-                self.report(Box::new(
-                    Diagnostic::error(
-                        "redeclare-nonreplaceable",
-                        layer.span,
-                        format!("`{name}` is redeclared but not declared replaceable"),
-                    )
-                    .secondary(element.span, "declared here")
-                    .help("write `replaceable` before the declaration, or remove `redeclare`"),
-                ));
-            }
-            self.keep_constraint(&element, &mut layers);
-            match &arg.kind {
-                ast::ArgumentKind::Class { def, .. } => {
-                    element.kind = ElementKind::Class(ClassSource::Ast(def));
-                    element.span = arg.span;
+            } else {
+                self.check_replaced(&element, name, arg, layer.span);
+                match &arg.kind {
+                    ast::ArgumentKind::Class { def, .. } => {
+                        element.kind = ElementKind::Class(ClassSource::Ast(def));
+                        element.span = arg.span;
+                        if let Some(modification) = short_modification(def)
+                            && (stated_constraint(arg).is_some() || !passed_on.is_empty())
+                        {
+                            layers.push(own(self, modification));
+                        }
+                    }
+                    ast::ArgumentKind::Component(decl) => {
+                        element.original = element.first_declaration();
+                        element.kind = ElementKind::Component(decl);
+                        element.span = arg.span;
+                        if let Some(modification) = &decl.modification {
+                            layers.push(own(self, modification));
+                        }
+                    }
+                    _ => {}
                 }
-                ast::ArgumentKind::Component(decl) => {
-                    element.original = element.first_declaration();
-                    element.kind = ElementKind::Component(decl);
-                    element.span = arg.span;
-                }
-                _ => {}
+                element.lex = layer.lex;
+                replaced = Some(arg);
             }
-            element.lex = layer.lex;
-            // Modifiers of the redeclaration itself come before those of the constraint, which were just kept.
-            if let ElementKind::Component(decl) = element.kind
-                && let Some(modification) = &decl.modification
+            if let Some(modification) = stated_constraint(arg).and_then(|c| c.modification.as_ref())
             {
-                let mut own = self.layer(
-                    LayerKind::Modification(modification),
-                    layer.lex,
-                    modification.span,
-                );
-                own.subs = layer.subs.clone();
-                own.each = layer.each;
-                layers.insert(n_outer, own);
-                if i < n_from_outside {
-                    n_outer += 1;
-                }
+                layers.push(own(self, modification));
+            }
+            if i < n_from_outside {
+                n_outer = layers.len();
             }
         }
-        if !replaced {
-            if let ElementKind::Component(decl) = element.kind
-                && let Some(modification) = &decl.modification
-            {
-                layers.push(self.layer(
-                    LayerKind::Modification(modification),
-                    element.lex,
-                    modification.span,
-                ));
-            }
-            // The modifiers of `constrainedby` hold for the default too (specification 7.3.2).
-            if let Some(modification) = element.constraint.and_then(|c| c.modification.as_ref()) {
+        if replaced.is_none() {
+            let own = match &element.kind {
+                ElementKind::Component(decl) => decl.modification.as_ref(),
+                ElementKind::Class(source) if !passed_on.is_empty() => {
+                    let source = source.clone();
+                    self.source_def(&source).and_then(short_modification)
+                }
+                ElementKind::Class(_) => None,
+            };
+            if let Some(modification) = own {
                 layers.push(self.layer(
                     LayerKind::Modification(modification),
                     element.lex,
@@ -392,6 +445,14 @@ impl<'a> Flattener<'a> {
                 ));
             }
         }
+        let is_default = |layer: &Layer<'a>| match (&element.kind, layer.kind) {
+            (ElementKind::Component(decl), LayerKind::Modification(m)) => decl
+                .modification
+                .as_ref()
+                .is_some_and(|own| std::ptr::eq(own, m)),
+            _ => false,
+        };
+        layers.extend(passed_on.into_iter().filter(|l| !is_default(l)));
         Effective {
             element,
             layers,
@@ -399,33 +460,45 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    /// A replaced element passes on the modifiers of its constraint: of `constrainedby`, or of the declaration itself.
-    fn keep_constraint(&self, element: &Element<'a>, layers: &mut Vec<Layer<'a>>) {
-        match element.kind {
-            ElementKind::Component(decl) => {
-                let modification = match &decl.constraint {
-                    Some(constraint) => constraint.modification.as_ref(),
-                    None => decl.modification.as_ref(),
-                };
-                if let Some(modification) = modification {
-                    layers.push(self.layer(
-                        LayerKind::Modification(modification),
-                        element.lex,
-                        modification.span,
-                    ));
-                }
-            }
-            ElementKind::Class(_) => {
-                if let Some(modification) = element.constraint.and_then(|c| c.modification.as_ref())
-                {
-                    layers.push(self.layer(
-                        LayerKind::Modification(modification),
-                        element.lex,
-                        modification.span,
-                    ));
-                }
-            }
+    /// The element may be redeclared.
+    fn check_replaced(
+        &mut self,
+        element: &Element<'a>,
+        name: Name,
+        arg: &ast::Argument,
+        span: Span,
+    ) {
+        if let Err(e) = check_redeclared(element, name, span) {
+            self.report(e);
         }
+        if !element.replaceable && !changes_sizes_only(element, arg) {
+            self.report(Box::new(
+                Diagnostic::error(
+                    "redeclare-nonreplaceable",
+                    span,
+                    format!("`{name}` is redeclared but not declared replaceable"),
+                )
+                .secondary(element.span, "declared here")
+                .help("write `replaceable` before the declaration, or remove `redeclare`"),
+            ));
+        }
+    }
+
+    /// The modifiers that an element passes on to its redeclarations: of its `constrainedby`, or for a component without one
+    /// those of its declaration; then what it was passed itself.
+    pub(crate) fn passed_on(&self, element: &Element<'a>) -> Vec<Layer<'a>> {
+        let modification = match (&element.kind, element.constraint) {
+            (_, Some(constraint)) => constraint.modification.as_ref(),
+            (ElementKind::Component(decl), None) => decl.modification.as_ref(),
+            (ElementKind::Class(_), None) => None,
+        };
+        let own = modification.map(|modification| {
+            let kind = LayerKind::Modification(modification);
+            self.layer(kind, element.lex, modification.span)
+        });
+        own.into_iter()
+            .chain(element.passed_on.iter().cloned())
+            .collect()
     }
 
     /// A class by its path.
@@ -449,19 +522,10 @@ impl<'a> Flattener<'a> {
                 Found::Class(class) => match self.class_member(&class, part.name, part.span)? {
                     Some(next) => {
                         self.refuse_protected(&class, part)?;
+                        self.check_looked_into(&class, part)?;
                         next
                     }
                     None => return Err(self.unknown_member(&class, part)),
-                },
-                Found::Component { owner, name } => match self.child(owner, name, part.span)? {
-                    Child::One(inst) | Child::Outer(inst) => {
-                        self.elaborate(inst)?;
-                        if !self.insts[inst].elements.contains_key(&part.name) {
-                            return Err(not_a_class(part));
-                        }
-                        self.found(inst, part.name, part.span)?
-                    }
-                    _ => return Err(not_a_class(part)),
                 },
                 _ => return Err(not_a_class(part)),
             };
@@ -470,6 +534,64 @@ impl<'a> Flattener<'a> {
             Found::Class(class) => Ok(class),
             _ => Err(not_a_class(parts.last().expect("a path has parts"))),
         }
+    }
+
+    /// Only packages, and what has the form of one, are looked into, except for encapsulated elements, and partial classes not at
+    /// all (specification 5.3.2).
+    pub(crate) fn check_looked_into(
+        &mut self,
+        class: &ClassRef<'a>,
+        ident: &ast::Ident,
+    ) -> Res<()> {
+        let inst = self.class_inst(class)?;
+        let def = self.insts[inst].def;
+        let kind = self.insts[inst].restriction;
+        let is_package = matches!(kind, ast::Restriction::Package | ast::Restriction::Operator)
+            || self.insts[inst].elements.values().all(|e| match e.kind {
+                ElementKind::Class(_) => true,
+                ElementKind::Component(d) => {
+                    d.type_prefixes.variability == Some(ast::Variability::Constant)
+                }
+            });
+        if !is_package {
+            let encapsulated = match &self.insts[inst].elements[&ident.name].kind {
+                ElementKind::Class(source) => {
+                    let source = source.clone();
+                    self.source_def(&source).is_some_and(|d| d.encapsulated)
+                }
+                ElementKind::Component(_) => false,
+            };
+            if !encapsulated {
+                return Err(Box::new(
+                    Diagnostic::error(
+                        "class-restriction",
+                        ident.span,
+                        format!(
+                            "`{}` cannot be used from outside: `{}` is no package",
+                            ident.name, class.name
+                        ),
+                    )
+                    .help("make the class around it a package, or the class itself `encapsulated`"),
+                ));
+            }
+        }
+        if let Some(def) = def
+            && def.partial
+        {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "partial-class",
+                    ident.span,
+                    format!(
+                        "`{}` is partial: nothing in it can be used before it is completed",
+                        class.name
+                    ),
+                )
+                .secondary(def.name.span, "declared partial here")
+                .help("use a class that extends it, or redeclare it"),
+            ));
+        }
+        Ok(())
     }
 
     /// Looks for `name` inside a class.
@@ -581,6 +703,31 @@ impl<'a> Flattener<'a> {
             None => diagnostic,
         })
     }
+}
+
+/// The `constrainedby` of a redeclaration.
+pub(crate) fn stated_constraint(arg: &ast::Argument) -> Option<&ast::Constraint> {
+    match &arg.kind {
+        ast::ArgumentKind::Class { constraint, .. } => constraint.as_ref(),
+        ast::ArgumentKind::Component(decl) => decl.constraint.as_ref(),
+        _ => None,
+    }
+}
+
+/// The modifiers of a class that stands for another.
+fn short_modification(def: &ast::ClassDef) -> Option<&ast::Modification> {
+    match &def.body {
+        ast::ClassBody::Short { modification, .. } => modification.as_ref(),
+        _ => None,
+    }
+}
+
+/// A redeclaration with the same type that states sizes: allowed for what is not replaceable (specification 7.3.3).
+fn changes_sizes_only(element: &Element<'_>, arg: &ast::Argument) -> bool {
+    let names = |path: &ast::Path| path.parts.iter().map(|p| p.name).collect::<Vec<_>>();
+    matches!((&element.kind, &arg.kind),
+        (ElementKind::Component(old), ast::ArgumentKind::Component(new))
+            if names(&old.ty) == names(&new.ty) && !old.dims.is_empty() && old.dims.len() == new.dims.len())
 }
 
 /// Whether a redeclaration may be redeclared again.

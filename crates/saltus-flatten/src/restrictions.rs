@@ -78,6 +78,7 @@ impl<'a> Flattener<'a> {
             ClassSource::Builtin(BuiltinClass::ExternalObject) => Restriction::Class,
             _ => self.class_kind(base)?,
         };
+        self.check_operator_record_base(derived, base, kind, span)?;
         if may_inherit(derived.restriction, kind) {
             return Ok(());
         }
@@ -99,6 +100,51 @@ impl<'a> Flattener<'a> {
 }
 
 impl<'a> Flattener<'a> {
+    /// Operators are found in the record's own class and the package around it: neither may be a base class
+    /// (specification 14.1); a short class may stand for an operator record.
+    fn check_operator_record_base(
+        &mut self,
+        derived: &ast::ClassDef,
+        base: &ClassRef<'a>,
+        kind: Restriction,
+        span: Span,
+    ) -> Res<()> {
+        let what = if kind == Restriction::OperatorRecord
+            && derived.restriction == Restriction::OperatorRecord
+        {
+            "is an operator record"
+        } else if self.contains_operator_record(base) {
+            "contains an operator record"
+        } else {
+            return Ok(());
+        };
+        Err(Box::new(
+            Diagnostic::error(
+                "class-restriction",
+                span,
+                format!(
+                    "`{}` cannot inherit from `{}`, which {what}",
+                    derived.name.name, base.name
+                ),
+            )
+            .help("write `operator record New = Old(modifiers)`, or use the class by its name"),
+        ))
+    }
+
+    fn contains_operator_record(&mut self, class: &ClassRef<'a>) -> bool {
+        let Some(def) = self.source_def(&class.source) else {
+            return false;
+        };
+        let ClassBody::Composition { parts, .. } = &def.body else {
+            return false;
+        };
+        (parts.elements.iter()).any(|e| {
+            matches!(&e.kind, ElementKind::Class { def, .. }
+                if def.restriction == Restriction::OperatorRecord
+                    && matches!(def.body, ClassBody::Composition { .. }))
+        })
+    }
+
     /// What inherits from an array class or a class with prefixes has nothing else (specification 4.6.1).
     fn check_shaped_base(
         &mut self,

@@ -1400,6 +1400,10 @@ impl<'a> Flattener<'a> {
             true,
         ) = (args.positional.as_slice(), args.named.is_empty())
         {
+            let cx = Cx {
+                conditional: true,
+                ..cx
+            };
             let inst = match self.cref_in(cx, r)? {
                 Target::Insts { elems, dims, .. } if dims.is_empty() => elems[0],
                 Target::Vars(selection) if selection.dims.is_empty() => {

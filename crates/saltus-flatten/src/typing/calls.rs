@@ -81,7 +81,12 @@ impl<'a> Flattener<'a> {
             return Err(self.unknown_function(cx.scope, r));
         }
         match self.walk(cx, r, r.parts.len(), true)? {
-            Target::Class(class) => Ok(Callee::Class(class)),
+            Target::Class(class) => {
+                if matches!(found, Some(Found::Component { .. })) {
+                    self.check_called_path(cx, r, &class)?;
+                }
+                Ok(Callee::Class(class))
+            }
             Target::Local { local, access, .. }
                 if access.is_empty()
                     && self.ir.type_of_id(self.ir.locals[local].ty).base == Base::Function =>
@@ -103,6 +108,45 @@ impl<'a> Flattener<'a> {
                 format!("`{}` is not a function", ref_text(r)),
             )),
         }
+    }
+
+    /// A function reached through a component: scalar components, then classes, and the function is no operator
+    /// (specification 5.3.2).
+    fn check_called_path(
+        &mut self,
+        cx: Cx<'_>,
+        r: &'a ast::ComponentRef,
+        function: &ClassRef<'a>,
+    ) -> Res<()> {
+        let refuse = |why: &str| {
+            Err(error_help(
+                "unknown-name",
+                r.span,
+                format!("`{}` cannot be called: {why}", ref_text(r)),
+                "call the function by the name of its class",
+            ))
+        };
+        let mut in_class = false;
+        for n in 1..r.parts.len() {
+            match self.walk(cx, r, n, true)? {
+                Target::Insts { dims, .. } if dims.is_empty() && !in_class => {}
+                Target::Insts { .. } if in_class => {
+                    return refuse("a component stands behind a class");
+                }
+                Target::Insts { .. } => return refuse("an array of components has no functions"),
+                Target::Class(class) => {
+                    in_class = true;
+                    if self.class_kind(&class)? == ast::Restriction::Operator {
+                        return refuse("operators are not found through components");
+                    }
+                }
+                _ => {}
+            }
+        }
+        if self.class_kind(function)? == ast::Restriction::OperatorFunction {
+            return refuse("operators are not found through components");
+        }
+        Ok(())
     }
 
     fn unknown_function(&self, scope: Scope<'_>, r: &ast::ComponentRef) -> Box<Diagnostic> {
@@ -741,6 +785,18 @@ impl<'a> Flattener<'a> {
     ) -> Res<ExprId> {
         if self.insts[inst].restriction == ast::Restriction::OperatorRecord {
             let constructors = self.operator_functions(inst, "'constructor'", span)?;
+            for &f in &constructors {
+                let n = self.ir.functions[f].outputs.len();
+                if n != 1 {
+                    return Err(error_help(
+                        "class-restriction",
+                        self.ir.functions[f].span,
+                        format!("a constructor has one output, this one {n}"),
+                        "give it the record as its only output",
+                    ));
+                }
+            }
+            self.check_ambiguous(&constructors, args, span)?;
             if let [only] = constructors[..] {
                 let outputs = self.call_function(cx, only, args, span)?;
                 return outputs
@@ -762,6 +818,33 @@ impl<'a> Flattener<'a> {
         let given = self.bind_arguments(cx, f, args, span)?;
         let outputs = self.call_bound(f, given, span)?;
         Ok(outputs[0])
+    }
+
+    /// No two constructors take the same positional arguments (specification 14.3).
+    fn check_ambiguous(&self, constructors: &[FuncId], args: &CallArgs, span: Span) -> Res<()> {
+        let n = args.positional.len();
+        let types = |f: FuncId| -> Option<Vec<TypeId>> {
+            let inputs = &self.ir.functions[f].inputs;
+            let taken = inputs.get(..n)?;
+            Some(taken.iter().map(|&l| self.ir.locals[l].ty).collect())
+        };
+        let complete = |f: FuncId| self.ir.functions[f].inputs.len() == n;
+        for (k, &f) in constructors.iter().enumerate() {
+            let same = |g: &&FuncId| complete(f) && complete(**g) && types(**g) == types(f);
+            if let Some(&g) = constructors[..k].iter().find(same) {
+                return Err(Box::new(
+                    Diagnostic::error(
+                        "wrong-argument",
+                        span,
+                        "two constructors of the record take these arguments",
+                    )
+                    .secondary(self.ir.functions[g].span, "one")
+                    .secondary(self.ir.functions[f].span, "the other")
+                    .help("remove one of the constructors, or change its inputs"),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// A record of the constructor's type with these fields; unknown sizes are those of the values.

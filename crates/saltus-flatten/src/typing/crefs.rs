@@ -99,6 +99,10 @@ impl<'a> Flattener<'a> {
                 &[]
             }
         };
+        let mut outer = match &found {
+            Some(Found::Component { owner, name }) => Some((*owner, *name)),
+            _ => None,
+        };
         let mut target = match found {
             None if !r.global && first.name.name.as_str() == "time" => {
                 if self.in_function(cx.scope) {
@@ -131,9 +135,44 @@ impl<'a> Flattener<'a> {
             Some(Found::Class(class)) => Target::Class(class),
         };
         for (k, part) in r.parts.iter().enumerate().take(n).skip(1) {
+            if let Some((owner, name)) = outer.take() {
+                self.check_outer_member(owner, name, &part.name)?;
+            }
+            if let Target::Insts { elems, .. } = &target
+                && let Some(&first) = elems.first()
+            {
+                outer = Some((first, part.name.name));
+            }
             target = self.step(cx, target, part, subs(k), r)?;
         }
         Ok(target)
+    }
+
+    /// Of an `outer` component only what its declared type has can be used, whatever the `inner` one has (specification 5.4).
+    fn check_outer_member(&mut self, owner: InstId, name: Name, member: &ast::Ident) -> Res<()> {
+        let Some(Element {
+            kind: ElementKind::Component(decl),
+            lex,
+            ..
+        }) = self.insts[owner].elements.get(&name)
+        else {
+            return Ok(());
+        };
+        let (decl, lex) = (*decl, *lex);
+        if !decl.prefixes.outer {
+            return Ok(());
+        }
+        let class = self.find_class(lex, &decl.ty)?;
+        let inst = self.class_inst(&class)?;
+        self.elaborate(inst)?;
+        let node = &self.insts[inst];
+        if node.builtin.is_some()
+            || node.restriction == ast::Restriction::ExpandableConnector
+            || node.elements.contains_key(&member.name)
+        {
+            return Ok(());
+        }
+        Err(self.unknown_member(&class, member))
     }
 
     fn unknown_name(&self, scope: Scope<'_>, r: &ast::ComponentRef) -> Box<Diagnostic> {
@@ -199,6 +238,7 @@ impl<'a> Flattener<'a> {
                     return Ok(Target::Value(e));
                 }
                 self.check_visible(inst, name, span)?;
+                self.check_looked_into(&class, &part.name)?;
                 match self.inst_member(inst, name, span)? {
                     Some(Found::Class(class)) => Ok(Target::Class(class)),
                     Some(Found::Component { owner, name }) => {
@@ -408,6 +448,9 @@ impl<'a> Flattener<'a> {
         let mut own: Option<Vec<usize>> = None;
         for &owner in owners {
             let child = self.child(owner, name, span)?;
+            if !cx.conditional && !matches!(child, Child::Absent) {
+                self.refuse_conditional(owner, name, span)?;
+            }
             let (shape, list): (Vec<usize>, Vec<InstId>) = match child {
                 Child::One(i) | Child::Outer(i) => (vec![], vec![i]),
                 Child::Array { dims, elems } | Child::OuterArray { dims, elems } => {
@@ -443,7 +486,7 @@ impl<'a> Flattener<'a> {
                 return self.leaf(cx, dims, pending, &elems, name, part, subs);
             }
         }
-        let axes = self.axes(cx, subs, &own, part)?;
+        let axes = self.axes(cx, subs, &own, &[], part)?;
         let n_before: usize = dims.iter().product();
         let selected = select(n_before, &own, axes, &elems);
         if !pending.is_empty() || !selected.subs.is_empty() {
@@ -474,6 +517,25 @@ impl<'a> Flattener<'a> {
             elems,
             subs: pending,
         })
+    }
+
+    /// A conditional component may only be modified and connected (specification 4.4.5), also where it exists.
+    fn refuse_conditional(&self, owner: InstId, name: Name, span: Span) -> Res<()> {
+        match self.insts[owner].elements.get(&name) {
+            Some(Element {
+                kind: ElementKind::Component(decl),
+                ..
+            }) if decl.condition.is_some() => Err(Box::new(
+                Diagnostic::error(
+                    "absent-component",
+                    span,
+                    format!("`{name}` is conditional and may only be used in `connect`"),
+                )
+                .secondary(decl.name.span, "declared with a condition here")
+                .help("connect it to a component that always exists, and use that one"),
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn check_same_shape(
@@ -550,7 +612,8 @@ impl<'a> Flattener<'a> {
             vars.extend((0..n as u32).map(|k| VarId(range.first.0 + k)));
         }
         let own = own.unwrap_or_default();
-        let axes = self.axes(cx, subs, &own, part)?;
+        let types = self.insts[insts[0]].dim_types.clone();
+        let axes = self.axes(cx, subs, &own, &types, part)?;
         let n_before: usize = dims.iter().product();
         let selected = select(n_before, &own, axes, &vars);
         if !pending.is_empty() || !selected.subs.is_empty() {
@@ -602,6 +665,7 @@ impl<'a> Flattener<'a> {
         cx: Cx<'_>,
         subs: &'a [Subscript],
         dims: &[usize],
+        types: &[Option<Base>],
         part: &'a RefPart,
     ) -> Res<Vec<Axis>> {
         if subs.len() > dims.len() {
@@ -625,7 +689,22 @@ impl<'a> Flattener<'a> {
             let end = self.ir.integer(n as i64);
             axes.push(match self.subscript(cx, sub, end)? {
                 Sub::All => Axis::All,
-                Sub::At(e) => self.axis(e, n, subscript_span(sub), part)?,
+                Sub::At(e) => {
+                    let wanted = types.get(k).copied().flatten();
+                    if let Some(wanted) = wanted.filter(|w| *w != self.ir.base(e)) {
+                        return Err(error(
+                            "type-mismatch",
+                            subscript_span(sub),
+                            format!(
+                                "`{}` is indexed by `{}` here, found `{}`",
+                                part.name.name,
+                                self.text_of_type(&Type::scalar(wanted)),
+                                self.type_text_of(e)
+                            ),
+                        ));
+                    }
+                    self.axis(e, n, subscript_span(sub), part)?
+                }
             });
         }
         Ok(axes)

@@ -34,11 +34,17 @@ pub(crate) struct Cx<'s> {
     pub(crate) scope: Scope<'s>,
     /// The size that `end` stands for, inside a subscript.
     pub(crate) end: Option<ExprId>,
+    /// Conditional components may be named: in connections and questions about them.
+    pub(crate) conditional: bool,
 }
 
 impl<'s> Cx<'s> {
     pub(crate) fn new(scope: Scope<'s>) -> Cx<'s> {
-        Cx { scope, end: None }
+        Cx {
+            scope,
+            end: None,
+            conditional: false,
+        }
     }
 }
 
