@@ -513,8 +513,12 @@ impl<I: Instance> Run<'_, I> {
             return self.take_back_step(step_size);
         }
         self.keep_step_until(t);
-        self.complete_step(t)?;
+        self.past_points(t)?;
         self.left_limits(t, Accuracy::Tight)?;
+        self.deliver_warnings();
+        self.instance
+            .completed_step(&mut self.values, StepPoint::End);
+        self.deliver_notes(t);
         self.cursor = t;
         self.work.isolation.forget();
         self.work.rows.forget();
@@ -959,6 +963,8 @@ impl<I: Instance> Run<'_, I> {
             }
             let defect = self.defect_of_row(t);
             if defect > 1.0 {
+                // What the refused row has said is not so.
+                self.values.actions.messages.clear();
                 return Ok(Written::Contradicted {
                     holds_until: clear,
                     defect,
