@@ -172,6 +172,8 @@ impl<'a> Flattener<'a> {
             self.source_def(&c.source)
                 .map_or(std::ptr::null(), std::ptr::from_ref)
         });
-        pair[0] != pair[1] && self.checked_constraints.insert(pair)
+        // Built-in types have no text.
+        pair.iter().any(|class| class.is_null())
+            || pair[0] != pair[1] && self.checked_constraints.insert(pair)
     }
 }

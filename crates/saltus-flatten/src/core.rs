@@ -392,6 +392,8 @@ pub struct Flattener<'a> {
     pub checked_texts: rustc_hash::FxHashSet<*const ast::ClassDef>,
     /// Class texts that were checked to have what a constraining one promises.
     pub checked_constraints: rustc_hash::FxHashSet<[*const ast::ClassDef; 2]>,
+    /// Functions that are partial derivatives, while the ones that they are of are made.
+    pub deriving: Vec<InstId>,
     pub record_types: FxHashMap<(*const ast::ClassDef, Vec<(Name, TypeId)>), RecordId>,
     pub sections: Sections<'a>,
     /// Parameters whose value decided something at compile time, with the reason.

@@ -115,11 +115,27 @@ fn changes(
     e: ExprId,
     no_event: bool,
 ) -> bool {
-    if let Some(&answer) = known.get(&(e, no_event)) {
-        return answer;
+    // Without recursion: sums of connections are as deep as the connections are many.
+    let todo = (model.ir).reachable_until(&[e], |id| known.contains_key(&(id, no_event)));
+    for id in todo {
+        for quiet in [false, true] {
+            let answer = changes_by_parts(model, continuous, known, id, quiet);
+            known.insert((id, quiet), answer);
+        }
     }
-    let mut go = |e: ExprId, no_event| changes(model, continuous, known, e, no_event);
-    let answer = match model.ir.expr(e) {
+    known[&(e, no_event)]
+}
+
+/// The same for an expression whose parts are known.
+fn changes_by_parts(
+    model: &FlatModel,
+    continuous: &FxHashSet<VarId>,
+    known: &FxHashMap<(ExprId, bool), bool>,
+    e: ExprId,
+    no_event: bool,
+) -> bool {
+    let go = |e: ExprId, no_event: bool| known[&(e, no_event)];
+    match model.ir.expr(e) {
         Expr::Time => true,
         Expr::Var(v) => continuous.contains(v),
         Expr::Binary(op, a, b) if op.is_relation() => {
@@ -128,7 +144,7 @@ fn changes(
         // Libraries give Integer and Boolean outputs beside Real ones.
         Expr::Output { .. } | Expr::Leaf { .. } => false,
         Expr::Call { function, .. } if model.ir.functions[*function].outputs.len() > 1 => false,
-        Expr::If(c, a, b) => go(*a, no_event) || go(*b, no_event) || no_event && go(*c, no_event),
+        Expr::If(c, a, b) => [c, a, b].iter().any(|part| go(**part, no_event)),
         Expr::Builtin(builtin, args) => match builtin {
             Builtin::NoEvent => args.iter().any(|&a| go(a, true)),
             Builtin::Der => true,
@@ -162,7 +178,5 @@ fn changes(
             model.ir.for_each_child(e, |c| any = any || go(c, no_event));
             any
         }
-    };
-    known.insert((e, no_event), answer);
-    answer
+    }
 }

@@ -791,31 +791,36 @@ impl<'a> Flattener<'a> {
     /// The variable that an equation in a when-equation sets: of the class itself, or of a record or connector in it
     /// (specification 4.5).
     fn assigned(&self, cx: Cx<'_>, lhs: ExprId, span: Span) -> Res<VarId> {
-        match self.ir.expr(lhs) {
-            Expr::Var(v) => {
-                let mut at = self.insts[self.var_inst[*v].0].parent;
-                while let Some(inst) = at.filter(|&i| i != cx.inst) {
-                    if matches!(
-                        self.insts[inst].restriction,
-                        ast::Restriction::Model | ast::Restriction::Block
-                    ) && self.insts[inst].depth > self.insts[cx.inst].depth
-                    {
-                        return Err(Box::new(
-                            Diagnostic::error(
-                                "variability-violation",
-                                span,
-                                format!(
-                                    "`{}` belongs to component `{}` and cannot be set in a when-equation here",
-                                    self.variables[*v].name, self.insts[inst].path
-                                ),
-                            )
-                            .help("set a variable of this class, and give the component its value by an equation"),
-                        ));
-                    }
-                    at = self.insts[inst].parent;
-                }
-                Ok(*v)
+        let v = self.target_variable(lhs, span)?;
+        let mut at = self.insts[self.var_inst[v].0].parent;
+        while let Some(inst) = at.filter(|&i| i != cx.inst) {
+            let restriction = self.insts[inst].restriction;
+            if matches!(
+                restriction,
+                ast::Restriction::Model | ast::Restriction::Block
+            ) && self.insts[inst].depth > self.insts[cx.inst].depth
+            {
+                return Err(Box::new(
+                    Diagnostic::error(
+                        "variability-violation",
+                        span,
+                        format!(
+                            "`{}` belongs to component `{}` and cannot be set in a when-equation here",
+                            self.variables[v].name, self.insts[inst].path
+                        ),
+                    )
+                    .help("set a variable of this class, and give the component its value by an equation"),
+                ));
             }
+            at = self.insts[inst].parent;
+        }
+        Ok(v)
+    }
+
+    /// The variable that stands on the left of an equation in a when-equation, or that `reinit` sets.
+    fn target_variable(&self, lhs: ExprId, span: Span) -> Res<VarId> {
+        match self.ir.expr(lhs) {
+            Expr::Var(v) => Ok(*v),
             _ => Err(Box::new(
                 Diagnostic::error(
                     "type-mismatch",
@@ -933,7 +938,7 @@ impl<'a> Flattener<'a> {
                     }
                     for (t, value) in ts.into_iter().zip(vs) {
                         out.push(WhenAction::Reinit {
-                            var: self.assigned(cx, t, target.span)?,
+                            var: self.target_variable(t, target.span)?,
                             value,
                             origin,
                         });

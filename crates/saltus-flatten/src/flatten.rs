@@ -74,6 +74,7 @@ impl<'a> Flattener<'a> {
             enum_ids: FxHashMap::default(),
             checked_texts: Default::default(),
             checked_constraints: Default::default(),
+            deriving: Vec::new(),
             record_types: FxHashMap::default(),
             sections: Sections::default(),
             structural: FxHashMap::default(),

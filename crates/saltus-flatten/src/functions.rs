@@ -122,7 +122,17 @@ impl<'a> Flattener<'a> {
         variables: &'a [ast::Ident],
     ) -> Res<FuncId> {
         let class = self.find_class(self.insts[inst].class.enclosing, base)?;
-        let f = self.function(&class)?;
+        if self.deriving.contains(&inst) {
+            return Err(error(
+                "recursive-instance",
+                base.span,
+                format!("`{}` is the derivative of itself", self.insts[inst].path),
+            ));
+        }
+        self.deriving.push(inst);
+        let f = self.function(&class);
+        self.deriving.pop();
+        let f = f?;
         let inputs = self.ir.functions[f].inputs.clone();
         let ty = |this: &Self, l: LocalId| this.ir.type_of_id(this.ir.locals[l].ty).clone();
         let output = match self.ir.functions[f].outputs[..] {

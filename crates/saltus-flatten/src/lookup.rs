@@ -544,6 +544,11 @@ impl<'a> Flattener<'a> {
         ident: &ast::Ident,
     ) -> Res<()> {
         let inst = self.class_inst(class)?;
+        // That there is no such name is said by the look-up itself.
+        let Some(element) = self.insts[inst].elements.get(&ident.name) else {
+            return Ok(());
+        };
+        let element = element.kind.clone();
         let def = self.insts[inst].def;
         let kind = self.insts[inst].restriction;
         let is_package = matches!(kind, ast::Restriction::Package | ast::Restriction::Operator)
@@ -554,10 +559,9 @@ impl<'a> Flattener<'a> {
                 }
             });
         if !is_package {
-            let encapsulated = match &self.insts[inst].elements[&ident.name].kind {
+            let encapsulated = match &element {
                 ElementKind::Class(source) => {
-                    let source = source.clone();
-                    self.source_def(&source).is_some_and(|d| d.encapsulated)
+                    self.source_def(source).is_some_and(|d| d.encapsulated)
                 }
                 ElementKind::Component(_) => false,
             };

@@ -43,6 +43,10 @@ const SEGMENT_SHARE: f64 = 0.2;
 const LARGE: usize = 100;
 const SPARSE_SHARE: f64 = 0.1;
 
+/// Evaluations of a step and the boundary of stability on the negative real axis (Solving ODEs II, IV.2).
+const DOPRI5_STAGES_AND_BOUNDARY: (f64, f64) = (6.0, 3.25);
+const DOP853_STAGES_AND_BOUNDARY: (f64, f64) = (12.0, 6.1);
+
 /// What the choice is based on.
 #[derive(Debug)]
 pub(crate) struct Auto {
@@ -145,8 +149,8 @@ impl Auto {
     /// Evaluations of a step of the explicit method and its stability boundary.
     fn stages_and_boundary(&self) -> (f64, f64) {
         match self.explicit {
-            SolverName::Dop853 => (12.0, 6.1),
-            _ => (6.0, 3.25),
+            SolverName::Dop853 => DOP853_STAGES_AND_BOUNDARY,
+            _ => DOPRI5_STAGES_AND_BOUNDARY,
         }
     }
 

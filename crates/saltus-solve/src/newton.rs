@@ -304,11 +304,18 @@ impl<S: System> BlockSolve<'_, S> {
         self.residual_at_u()?;
         let terms = self.work.row_sums(|j| solution.x[j]);
         let rows = self.work.row_sums(|j| self.work.nominal[j]);
-        // A right side that is zero but for the round-off of what the inner assignments have added up to it.
+        // A right side that is zero but for the round-off of what the inner assignments have added up to it. The largest quantity may have another
+        // unit than the row, so it is no excuse for more than is small beside the smallest of the unknowns.
+        let smallest = self
+            .work
+            .nominal
+            .iter()
+            .fold(f64::INFINITY, |a, b| a.min(*b));
         let round_off = RANK_ULPS * n as f64 * EPS * self.largest_determined();
+        let of_others = round_off.min(CONSISTENT_REL * smallest);
         let consistent = (0..n).all(|i| {
-            self.work.residual[i].abs()
-                <= (CONSISTENT_REL * (terms[i] + rhs[i].abs()).max(EPS * rows[i])).max(round_off)
+            let of_terms = CONSISTENT_REL * (terms[i] + rhs[i].abs()).max(EPS * rows[i]);
+            self.work.residual[i].abs() <= of_terms.max(of_others)
         });
         if consistent {
             Ok(Solved::MinimumNorm {
@@ -403,7 +410,7 @@ impl<S: System> BlockSolve<'_, S> {
         self.solve_beside_guess().unwrap_or(Err(failure))
     }
 
-    /// Sizes of the unknowns of the initial system: a start value that is smaller than the nominal value where none was declared. (The default of 1
+    /// Sizes of the unknowns of the initial system: a start value that is smaller than the nominal value where that is 1, as it is where none was declared. (The default of 1
     /// says nothing about a time constant of 1e-5 s: steps along it would look short, and a point without meaning like a solution.)
     fn sizes_by_guess(&self) -> Option<Vec<f64>> {
         if self.schedule != ScheduleKind::Initial {
@@ -615,8 +622,10 @@ impl<S: System> BlockSolve<'_, S> {
     fn damp(&mut self, size: f64, limited: bool, iteration: u32) -> Result<(f64, f64), SolveError> {
         let mut lambda = 1.0;
         let mut last_error = None;
-        let lambda_min =
-            DAMPING_MIN.min(DAMPED_STEP_MIN / self.relative_size(|w| &w.step).max(1.0));
+        // Below round-off of 1 the test of decrease proves nothing.
+        let lambda_min = DAMPING_MIN
+            .min(DAMPED_STEP_MIN / self.relative_size(|w| &w.step).max(1.0))
+            .max(EPS);
         while lambda >= lambda_min {
             let w = &mut *self.work;
             for i in 0..w.u.len() {

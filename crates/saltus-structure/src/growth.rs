@@ -27,7 +27,7 @@ const GROWTH_CUT: f64 = 10.0;
 /// Fewer assignments do not amplify much.
 pub(crate) const INNER_MIN: usize = 12;
 /// A coefficient below this many units of round-off of the largest in its equation is zero but for round-off: the cosine of a right angle between two
-/// windings.
+/// windings is half a unit, and a few products and sums of such add to it.
 const VANISHING_ULPS: f64 = 64.0;
 /// Sweeps of the scaling; each halves the logarithm of what is missing.
 const SWEEPS: usize = 6;
@@ -87,7 +87,7 @@ pub(crate) fn cuts(
     cut
 }
 
-/// Variables of the block for which an equation must not be solved, because their coefficient, with the values of the parameters as written, is
+/// Variables of the block for which an equation must not be solved, because their coefficient, at the values of the parameters as written and at start values, is
 /// nothing but round-off of the others: the quotient would be noise.
 pub(crate) fn vanishing(
     work: &Work,

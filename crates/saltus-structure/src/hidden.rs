@@ -160,7 +160,7 @@ impl Row {
             .fold(0, |common, factor| gcd(common, *factor))
             .max(1);
         (self.columns.values_mut().chain(self.made_of.values_mut())).for_each(|f| *f /= common);
-        (self.columns.len() <= ROW_MAX).then_some(())
+        (self.columns.len().max(self.made_of.len()) <= ROW_MAX).then_some(())
     }
 
     fn expression(&self, work: &mut Work) -> ExprId {

@@ -63,10 +63,7 @@ pub(crate) fn initial_system(
     let extra = std::mem::take(&mut work.initial_equations);
     let extra: Vec<Eq> = extra
         .into_iter()
-        .map(|eq| {
-            let eq = with_pre_variables(work, &pre_vars, eq);
-            determining_pre(work, &pre_vars, eq)
-        })
+        .map(|eq| with_pre_variables(work, &pre_vars, eq))
         .collect();
     let row_of = |work: &mut Work, eq: &Eq| -> Vec<u32> {
         initial_solvable(work, eq)
@@ -104,7 +101,7 @@ pub(crate) fn initial_system(
             origin: eq.origin,
         });
         let mut ways = Vec::new();
-        if let Some(definition) = discrete_definition(work, &eq) {
+        if let Some(definition) = discrete_definition(work, &pre_vars, &eq) {
             let row = row_of(work, &definition);
             ways.push((Condition::Equation(definition), row));
         }
@@ -200,12 +197,15 @@ pub(crate) fn initial_system(
     })
 }
 
-/// An initial equation between continuous quantities that gives its value to a discrete variable: it stands alone on a side, and its start value is not fixed.
-fn discrete_definition(work: &mut Work, eq: &Eq) -> Option<Eq> {
+/// An initial equation between continuous quantities that gives its value to a discrete variable or to its `pre`: it stands alone on a side, and its start
+/// value is not fixed. Where it is fixed, the equation is a condition for what stands on the other side.
+fn discrete_definition(work: &mut Work, pre_vars: &[(VarId, VarId)], eq: &Eq) -> Option<Eq> {
     let defines = |work: &Work, v: VarId| {
+        let with_start = pre_vars.iter().find(|(_, pre)| *pre == v);
+        let with_start = with_start.map_or(v, |(variable, _)| *variable);
         work.class(v) == Class::Discrete
             && work.flat.variables[v].base == Base::Real
-            && is_fixed(work, v) != Some(true)
+            && is_fixed(work, with_start) != Some(true)
     };
     if eq.kind != Kind::Continuous
         || !(lone_variables(work, eq.lhs, eq.rhs).into_iter()).any(|v| defines(work, v))
@@ -314,19 +314,6 @@ fn with_pre_variables(work: &mut Work, pre_vars: &[(VarId, VarId)], mut eq: Eq) 
     if let (Kind::Assign { var, .. }, Expr::Var(p)) = (&eq.kind, work.flat.ir.expr(eq.rhs))
         && pre_vars.binary_search(&(*var, *p)).is_ok()
     {
-        eq.kind = Kind::Discrete;
-    }
-    eq
-}
-
-/// `pre(v) = expression` determines `pre(v)`, also where the expression changes continuously, unless the start value of `v` is
-/// fixed: then it is a condition for what stands in the expression.
-fn determining_pre(work: &Work, pre_vars: &[(VarId, VarId)], mut eq: Eq) -> Eq {
-    let is_open = |side: ExprId| match work.flat.ir.expr(side) {
-        Expr::Var(p) => (pre_vars.iter()).any(|(v, q)| q == p && is_fixed(work, *v) != Some(true)),
-        _ => false,
-    };
-    if matches!(eq.kind, Kind::Continuous) && (is_open(eq.lhs) || is_open(eq.rhs)) {
         eq.kind = Kind::Discrete;
     }
     eq
