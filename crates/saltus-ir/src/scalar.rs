@@ -430,7 +430,13 @@ impl<'a> Scalarizer<'a> {
                 let quiet = !self.inlining.is_empty() && op.is_relation();
                 self.elementwise("an operator", &[a, b], |ir, args| {
                     let result = ir.binary(op, args[0], args[1]);
-                    if quiet { ir.no_event(result) } else { result }
+                    // A relation of Integers makes no event itself, and those that its arguments make are theirs.
+                    let of_reals = args.iter().any(|&arg| ir.base(arg) == Base::Real);
+                    if quiet && of_reals {
+                        ir.no_event(result)
+                    } else {
+                        result
+                    }
                 })
             }
         }
