@@ -581,13 +581,15 @@ impl<'a> Flattener<'a> {
         }
         if let Some(def) = def
             && def.partial
+            // Libraries extend classes that they find in partial packages.
+            && matches!(element, ElementKind::Component(_))
         {
             return Err(Box::new(
                 Diagnostic::error(
                     "partial-class",
                     ident.span,
                     format!(
-                        "`{}` is partial: nothing in it can be used before it is completed",
+                        "`{}` is partial: its values cannot be used before it is completed",
                         class.name
                     ),
                 )
