@@ -541,7 +541,15 @@ impl Differ<'_> {
                 None => self.zero(self.ir.type_id(arg)),
             });
         }
-        if d_args.iter().all(|&d| self.is_zero(d)) {
+        let is_spared = |k: usize| {
+            (self.ir.functions[function].derivatives.iter())
+                .any(|rule| rule.no_derivative.contains(&(k as u32)))
+        };
+        // An argument that a rule spares may move nevertheless: the rule knows how.
+        let rests = |k: usize, d: ExprId| {
+            self.is_zero(d) && !(is_spared(k) && !self.ir.variables_of(args[k]).is_empty())
+        };
+        if d_args.iter().enumerate().all(|(k, &d)| rests(k, d)) {
             return Ok(self.zero(ty));
         }
         if let Some(result) = self.by_rule(function, args, &d_args, output, ty) {
@@ -698,7 +706,8 @@ impl Differ<'_> {
         self.apply(&rule, function, args, d_args, 0, ty)
     }
 
-    /// `function` is itself the derivative of order n of another function that has one of order n + 1.
+    /// `function` is itself the derivative of order n of another function, and one of the two has a rule of order n + 1 (specification
+    /// 12.7.1; its example writes the rule of order 2 at the first derivative).
     fn by_higher_rule(
         &mut self,
         function: FuncId,
@@ -708,22 +717,22 @@ impl Differ<'_> {
         ty: TypeId,
     ) -> Option<ExprId> {
         let found = self.ir.functions.iter().find_map(|(id, f)| {
-            let rule = f
-                .derivatives
-                .iter()
-                .find(|rule| rule.function == function)?;
-            let next = f
-                .derivatives
-                .iter()
-                .find(|next| next.order == rule.order + 1)?;
-            Some((id, rule.clone(), next.clone()))
+            let rule = (f.derivatives.iter()).find(|rule| rule.function == function)?;
+            let own = &self.ir.functions[function].derivatives;
+            let next =
+                (f.derivatives.iter().chain(own)).find(|next| next.order == rule.order + 1)?;
+            Some((id, next.function))
         });
-        let (original, rule, next) = found?;
-        // The last inputs of `function` are the derivatives of highest order.
-        let n_last = self.passed(original, &rule).len();
+        let (original, next) = found?;
+        // The last inputs of `function` are the derivatives of highest order: those that it has more than the one before it.
+        let n_inputs = |f: FuncId| self.ir.functions[f].inputs.len();
+        let n_last = n_inputs(next).checked_sub(n_inputs(function))?;
+        if n_inputs(original) + n_last > n_inputs(function) {
+            return None;
+        }
         let first_last = args.len().checked_sub(n_last)?;
         let mut all = args.to_vec();
         all.extend(&d_args[first_last..]);
-        self.call_node(next.function, all, output, ty)
+        self.call_node(next, all, output, ty)
     }
 }

@@ -41,6 +41,16 @@ pub struct Function {
     pub derivatives: Vec<DerivativeRule>,
 }
 
+impl Function {
+    /// Whether it is inlined only after index reduction and a rule says that its derivative does not contain those of some inputs:
+    /// the derivative is then what the rule says, which the body does not tell (a motion given by position, speed and
+    /// acceleration that come from measurements).
+    pub fn has_derivative_of_its_own(&self) -> bool {
+        self.inline == Inline::Late
+            && (self.derivatives.iter()).any(|rule| !rule.no_derivative.is_empty())
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct DerivativeRule {
     pub function: FuncId,

@@ -1197,30 +1197,12 @@ impl<'a> Scalarizer<'a> {
     fn inlined_by_policy(&mut self, function: FuncId, args: &[Shared]) -> Option<Vec<Shared>> {
         let f = &self.ir.functions[function];
         let wanted = !f.impure && (self.force || wants_inlining(f));
-        let wanted = wanted && (self.force || !self.derivative_avoids_a_call(function, args));
+        let wanted = wanted && (self.force || !f.has_derivative_of_its_own());
         if wanted {
             self.inline(function, args).ok()
         } else {
             None
         }
-    }
-
-    /// A function to be inlined after index reduction whose derivative rule spares an argument, and that argument comes from a call that
-    /// stays a call: inlined now, index reduction would have to differentiate that call.
-    fn derivative_avoids_a_call(&self, function: FuncId, args: &[Shared]) -> bool {
-        let f = &self.ir.functions[function];
-        if f.inline != Inline::Late {
-            return false;
-        }
-        let spared =
-            |k: usize| (f.derivatives.iter()).any(|rule| rule.no_derivative.contains(&(k as u32)));
-        let is_call = |e: &ExprId| {
-            matches!(
-                self.ir.expr(*e),
-                Expr::Leaf { .. } | Expr::Call { .. } | Expr::Output { .. }
-            )
-        };
-        (args.iter().enumerate()).any(|(k, arg)| spared(k) && arg.leaves.iter().any(is_call))
     }
 
     /// The call as one node, its outputs through `Output` and `Leaf`.

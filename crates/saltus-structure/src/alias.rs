@@ -6,6 +6,8 @@
 //! and without cycle (`der(x) = x` stays an equation). Each equation is looked at again only when one of its variables has
 //! changed, so the pass is linear but for the merging of occurrence lists (small into large).
 
+use crate::derivative::der_operator;
+use crate::late::inline_derivative;
 use crate::numeric::known_nonzero;
 use crate::parameters::is_fixed;
 use crate::rewrite::substitute;
@@ -204,11 +206,45 @@ impl<'a> Pass<'a> {
         self.work.equations[k].rhs = rhs;
         self.incidence[k] = self.work.incidence(&[lhs, rhs]);
         atoms = self.atoms(k);
+        if matches!(atoms.len(), 1 | 2) && self.has_derivative_of_its_own(k) {
+            return;
+        }
         match atoms.as_slice() {
             [x] => self.fix(k, *x),
             [x, y] => self.alias(k, *x, *y),
             _ => {}
         }
+    }
+
+    /// Whether the derivative of equation `k` is another than that of its inlined form, because a function in it says so: `phi = u[1]`,
+    /// where a rule gives `der(phi) = u[2]`, makes no alias.
+    fn has_derivative_of_its_own(&mut self, k: usize) -> bool {
+        let Some((lhs, rhs)) = self.work.equations[k].late else {
+            return false;
+        };
+        let (inlined_lhs, inlined_rhs) = (self.work.equations[k].lhs, self.work.equations[k].rhs);
+        [(lhs, inlined_lhs), (rhs, inlined_rhs)]
+            .into_iter()
+            .any(|(called, inlined)| self.derivatives_differ(called, inlined))
+    }
+
+    /// Whether the first derivatives of an expression with calls and of its inlined form differ.
+    fn derivatives_differ(&mut self, called: ExprId, inlined: ExprId) -> bool {
+        let mut called = self.current(called);
+        let mut inlined = inlined;
+        for _ in 0..CHAIN_MAX {
+            // What has no derivative by its rule has none that differs.
+            let Ok(by_rule) = der_operator(self.work, called) else {
+                return false;
+            };
+            let by_rule_inlined = inline_derivative(&mut self.work.flat.ir, by_rule);
+            match der_operator(self.work, inlined) {
+                Ok(derivative) if derivative == by_rule_inlined => inlined = derivative,
+                _ => return true,
+            }
+            called = by_rule;
+        }
+        false
     }
 
     /// Roots of the unknowns in equation `k`.

@@ -213,62 +213,78 @@ pub(crate) fn extend_chains(work: &mut Work, chains: &mut Chains, orders: &[u32]
 }
 
 /// Adds the first `times` derivatives of equation `k`.
+///
+/// Where calls have derivative rules of their own, those say what the derivative is. A rule may need a derivative that index reduction has
+/// no variable for; the inlined form, which the rule promises to agree with, is differentiated then.
 pub(crate) fn differentiate(work: &mut Work, k: usize, times: u32) {
     let original: Eq = work.equations[k].clone();
-    let mut eq = original.clone();
-    for time in 0..times {
-        let initial = eq
-            .initial
-            .map(|sides| sides_derivative(work, sides))
-            .transpose();
-        let late = eq
-            .late
-            .map(|sides| sides_derivative(work, sides))
-            .and_then(Result::ok);
-        let derivative = match late {
-            // What is not inlined is differentiated by the rules of the calls.
-            Some(sides) if has_call(work, eq.lhs) || has_call(work, eq.rhs) => Ok(sides),
-            _ => sides_derivative(work, (eq.lhs, eq.rhs)),
+    let mut found = derivatives(work, &original, times);
+    if found.is_err() && original.late.is_some() {
+        let inlined = Eq {
+            late: None,
+            ..original.clone()
         };
-        let derivative = derivative.map(|(lhs, rhs)| {
-            let ir = &mut work.flat.ir;
-            let mut inlined = |e| {
-                let e = inline_derivative(ir, e);
-                without_no_event(ir, e)
-            };
-            (inlined(lhs), inlined(rhs))
-        });
-        match (derivative, initial) {
-            (Ok((lhs, rhs)), Ok(initial)) => {
-                let initial = initial.filter(|&sides| sides != (lhs, rhs));
-                eq = Eq {
-                    lhs,
-                    rhs,
-                    initial,
-                    late,
-                    kind: Kind::Continuous,
-                    origin: eq.origin,
-                };
-                if time == 0 {
-                    warn_of_differences(work, &original, (lhs, rhs));
-                }
-                work.equations.push(eq.clone());
+        found = derivatives(work, &inlined, times);
+    }
+    match found {
+        Ok(equations) => {
+            if let Some(first) = equations.first() {
+                warn_of_differences(work, &original, (first.lhs, first.rhs));
             }
-            (Err(why), _) | (_, Err(why)) => {
-                let text = equation_text(work, eq.lhs, eq.rhs);
-                work.error(
-                    Diagnostic::error(
-                        "not-differentiable",
-                        eq.origin.span,
-                        format!("index reduction needs the derivative of `{text}`"),
-                    )
-                    .note(why)
-                    .help("this equation ties states together, or a state to an input: give the function a `derivative` annotation, or take the tie away"),
-                );
-                return;
-            }
+            work.equations.extend(equations);
+        }
+        Err(NotDifferentiable { lhs, rhs, why }) => {
+            let text = equation_text(work, lhs, rhs);
+            work.error(
+                Diagnostic::error(
+                    "not-differentiable",
+                    original.origin.span,
+                    format!("index reduction needs the derivative of `{text}`"),
+                )
+                .note(why)
+                .help("this equation ties states together, or a state to an input: give the function a `derivative` annotation, or take the tie away"),
+            );
         }
     }
+}
+
+struct NotDifferentiable {
+    lhs: ExprId,
+    rhs: ExprId,
+    why: String,
+}
+
+fn derivatives(work: &mut Work, of: &Eq, times: u32) -> Result<Vec<Eq>, NotDifferentiable> {
+    let mut equations: Vec<Eq> = Vec::new();
+    for _ in 0..times {
+        let eq = equations.last().unwrap_or(of).clone();
+        let failed = |why| NotDifferentiable {
+            lhs: eq.lhs,
+            rhs: eq.rhs,
+            why,
+        };
+        let initial = (eq.initial)
+            .map(|sides| sides_derivative(work, sides))
+            .transpose()
+            .map_err(failed)?;
+        let called = eq.late.unwrap_or((eq.lhs, eq.rhs));
+        let derivative = sides_derivative(work, called).map_err(failed)?;
+        let ir = &mut work.flat.ir;
+        let mut inlined = |e| {
+            let e = inline_derivative(ir, e);
+            without_no_event(ir, e)
+        };
+        let (lhs, rhs) = (inlined(derivative.0), inlined(derivative.1));
+        equations.push(Eq {
+            lhs,
+            rhs,
+            initial: initial.filter(|&sides| sides != (lhs, rhs)),
+            late: eq.late.map(|_| derivative),
+            kind: Kind::Continuous,
+            origin: eq.origin,
+        });
+    }
+    Ok(equations)
 }
 
 /// Tells where the derivative of an equation contains difference quotients.
@@ -291,13 +307,6 @@ fn warn_of_differences(work: &mut Work, of: &Eq, derivative: (ExprId, ExprId)) {
             .help("give the function a `derivative` annotation: results are then exact and the run is faster"),
         );
     }
-}
-
-fn has_call(work: &Work, e: ExprId) -> bool {
-    let ir = &work.flat.ir;
-    ir.reachable(&[e])
-        .into_iter()
-        .any(|id| matches!(ir.expr(id), Expr::Call { .. }))
 }
 
 fn sides_derivative(
