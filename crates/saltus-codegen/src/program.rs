@@ -659,8 +659,10 @@ impl<'a> Builder<'a> {
         let mut discrete_lower = self.lower(Site(0));
         self.assign_all(&mut discrete_lower, &block.discrete, &discrete_sites);
         let discrete_tape = discrete_lower.finish();
+        let rate = |v: &VarId| self.system.rates[v.index()].map(|rate| self.layout.slot(rate));
         let info = BlockInfo {
             unknowns,
+            rates: block.unknowns.iter().map(rate).collect(),
             determines,
             discrete,
             linear: block.linear,

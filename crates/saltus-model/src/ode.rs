@@ -491,6 +491,7 @@ where
             let solve = Section::Nonlinear(layout.block(BlockInfo {
                 determines: unknowns.clone(),
                 unknowns,
+                rates: Vec::new(),
                 discrete: Vec::new(),
                 linear: false,
                 constant: false,

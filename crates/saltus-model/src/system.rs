@@ -247,6 +247,9 @@ pub struct StateSlots {
 pub struct BlockInfo {
     /// Iteration (torn) unknowns; the residual has as many entries.
     pub unknowns: Vec<Slot>,
+    /// For each unknown the slot of its time derivative, if the derivative schedule has one for it: guesses then move with the unknown, which
+    /// keeps it on its branch where branches of solutions cross. Empty: none has.
+    pub rates: Vec<Option<Slot>>,
     /// All variables that the block determines, inner ones included (for messages and guesses).
     pub determines: Vec<Slot>,
     /// Discrete unknowns and relations of a mixed block.

@@ -12,7 +12,9 @@
 //!
 //! At the initial point, and where an event has changed the set, [`crate::several`] looks for another solution and a note says so.
 //!
-//! Guesses come from the last accepted point (`accept`), so a result does not depend on rejected trials.
+//! Guesses come from the last accepted point (`accept`), so a result does not depend on rejected trials. Unknowns whose derivative is known there
+//! (positions that constraints determine) are taken further along it: where two branches of solutions cross (a parallelogram of bars that is
+//! stretched), the point itself is as near to the other branch.
 
 use crate::error::{MixedFailure, SolveError};
 pub use crate::newton::{Accuracy, Counters};
@@ -215,6 +217,11 @@ impl Driver {
             for (guess, slot) in work.accepted.iter_mut().zip(&block.unknowns) {
                 *guess = values.get(*slot);
             }
+            work.accepted_time = values.time();
+            for (rate, slot) in work.accepted_rates.iter_mut().zip(&block.rates) {
+                let known = slot.map(|slot| values.get(slot));
+                *rate = known.filter(|rate| rate.is_finite()).unwrap_or(0.0);
+            }
         }
     }
 
@@ -282,7 +289,18 @@ impl Driver {
         let work = self.blocks[index]
             .as_mut()
             .expect("every block of a schedule has a workspace");
-        if guess == Guess::Accepted {
+        // Unknowns whose speed is known have moved on.
+        let passed = values.time() - work.accepted_time;
+        let moving = guess == Guess::Accepted
+            && !info.linear
+            && passed != 0.0
+            && work.accepted_rates.iter().any(|&rate| rate != 0.0);
+        if moving {
+            let accepted = work.accepted.iter().zip(&work.accepted_rates);
+            for (slot, (u, rate)) in info.unknowns.iter().zip(accepted) {
+                values.v[slot.index()] = u + passed * rate;
+            }
+        } else if guess == Guess::Accepted {
             for (slot, u) in info.unknowns.iter().zip(&work.accepted) {
                 values.v[slot.index()] = *u;
             }
@@ -315,11 +333,11 @@ impl Driver {
             }
         }
         let mut solved = solve.solve();
-        if guess == Guess::Current
+        if (guess == Guess::Current || moving)
             && solved.as_ref().is_err_and(SolveError::recoverable)
             && !info.linear
         {
-            // A jump may have moved the values far away; the last accepted point is the other natural guess.
+            // A jump may have moved the values far away, or a long step; the last accepted point is the other natural guess.
             for (slot, u) in info.unknowns.iter().zip(&solve.work.accepted) {
                 solve.values.v[slot.index()] = *u;
             }

@@ -70,6 +70,9 @@ pub struct Counters {
 pub(crate) struct BlockWork {
     /// Unknowns at the last accepted point.
     pub(crate) accepted: Vec<f64>,
+    /// Its time, and how fast the unknowns move there: 0 where that is not known.
+    pub(crate) accepted_time: f64,
+    pub(crate) accepted_rates: Vec<f64>,
     pub(crate) start: Vec<f64>,
     u: Vec<f64>,
     trial: Vec<f64>,
@@ -119,6 +122,8 @@ impl BlockWork {
         };
         BlockWork {
             accepted: vec![0.0; n],
+            accepted_time: 0.0,
+            accepted_rates: vec![0.0; n],
             start: vec![0.0; n],
             u: vec![0.0; n],
             trial: vec![0.0; n],

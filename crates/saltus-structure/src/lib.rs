@@ -338,6 +338,36 @@ fn add_actions(work: &mut Work, event: &mut Vec<Step>) {
     }
 }
 
+/// By variable: the variable that is its derivative, where the derivative schedule determines it or it is a state.
+fn rates(
+    work: &Work,
+    event: &[Step],
+    derivatives: &[usize],
+    states: &[(VarId, VarId, String)],
+) -> Vec<Option<VarId>> {
+    let mut known = vec![false; work.flat.variables.len()];
+    for (state, _, _) in states {
+        known[state.index()] = true;
+    }
+    for &k in derivatives {
+        for v in schedule::determines(work, &event[k]) {
+            known[v.index()] = true;
+        }
+    }
+    let rate = |v: VarId| work.der.get(&v).copied().filter(|d| known[d.index()]);
+    let mut rates: Vec<Option<VarId>> = work.flat.variables.ids().map(rate).collect();
+    // What a set chooses among positions moves as what it chooses among speeds.
+    for set in &work.state_sets {
+        for pair in set.levels.windows(2) {
+            let ((_, faster), (_, chosen)) = (&pair[0], &pair[1]);
+            for (&v, &d) in chosen.iter().zip(faster) {
+                rates[v.index()] = Some(d).filter(|d| known[d.index()]);
+            }
+        }
+    }
+    rates
+}
+
 fn finish(work: Work, parts: Parts) -> StructuredSystem {
     let n = work.flat.variables.len();
     let mut roles: Vec<Role> = Vec::with_capacity(n);
@@ -378,6 +408,12 @@ fn finish(work: Work, parts: Parts) -> StructuredSystem {
     }
     let mut feeds_derivatives = parts.schedules.feeds_derivatives;
     feeds_derivatives.resize(n, false);
+    let rates = rates(
+        &work,
+        &parts.event,
+        &parts.schedules.derivatives,
+        &parts.states,
+    );
     StructuredSystem {
         roles,
         parameters: work.parameters,
@@ -400,6 +436,7 @@ fn finish(work: Work, parts: Parts) -> StructuredSystem {
         homotopy: work.homotopy,
         inlined: work.inlined,
         feeds_derivatives,
+        rates,
         n_equations: work.n_equations,
         n_unknowns: work.n_unknowns,
         state_reasons: parts.states.into_iter().map(|s| s.2).collect(),

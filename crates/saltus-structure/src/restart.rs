@@ -319,6 +319,8 @@ impl Restart {
         system
             .feeds_derivatives
             .resize(system.flat.variables.len(), false);
+        // The unknowns of a jump are no motions.
+        let rates = vec![None; system.flat.variables.len()];
         let block = Block {
             unknowns,
             inner: Vec::new(),
@@ -345,6 +347,7 @@ impl Restart {
                 crossings: Vec::new(),
                 time_events: Vec::new(),
                 delays: Vec::new(),
+                rates,
                 state_reasons: Vec::new(),
                 modes: None,
                 restart: None,

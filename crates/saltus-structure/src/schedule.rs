@@ -42,7 +42,7 @@ fn expressions(step: &Step) -> Vec<ExprId> {
 }
 
 /// Variables that a step determines continuously; empty for discrete steps.
-fn determines(work: &Work, step: &Step) -> Vec<VarId> {
+pub(crate) fn determines(work: &Work, step: &Step) -> Vec<VarId> {
     match step {
         Step::Assign { discrete: true, .. } | Step::Action { .. } => Vec::new(),
         Step::Assign { assignment, .. } => vec![assignment.var],

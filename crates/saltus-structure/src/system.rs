@@ -243,6 +243,8 @@ pub struct StructuredSystem {
     pub inlined: Option<Inlined>,
     /// For each variable: does the derivative schedule read it?
     pub feeds_derivatives: Vec<bool>,
+    /// For each variable its time derivative, if the derivative schedule computes it.
+    pub rates: Vec<Option<VarId>>,
     pub n_equations: usize,
     pub n_unknowns: usize,
     /// Why each state was chosen, for `show --stage structure`.

@@ -81,6 +81,7 @@ pub fn ideal_rectifier() -> impl Model {
     let site = layout.site("u0 - u2 = Ri*i + u");
     let info = |discrete: Vec<Slot>| BlockInfo {
         unknowns: vec![s],
+        rates: Vec::new(),
         determines: vec![s, i],
         discrete,
         linear: true,
@@ -159,6 +160,7 @@ pub fn complementarity(matrix: &[&[f64]], q: &[f64]) -> impl Model {
         .collect();
     layout.block(BlockInfo {
         unknowns: s.clone(),
+        rates: Vec::new(),
         determines: s.clone(),
         discrete: open.clone(),
         linear: true,
@@ -288,6 +290,7 @@ pub fn network(network: Network) -> impl Model {
         .collect();
     layout.block(BlockInfo {
         unknowns: v.clone(),
+        rates: Vec::new(),
         determines: v.clone(),
         discrete: off.clone(),
         linear: true,
@@ -334,6 +337,7 @@ pub fn nonlinear_block() -> impl Model {
     let sites = vec![layout.site("y^3 + y = z"), layout.site("z + y = x + 2")];
     layout.block(BlockInfo {
         unknowns: vec![y, z],
+        rates: Vec::new(),
         determines: vec![y, z],
         discrete: Vec::new(),
         linear: false,
@@ -389,6 +393,7 @@ where
     layout.info_mut().homotopy = homotopy.then_some(lambda);
     layout.block(BlockInfo {
         unknowns: vec![u],
+        rates: Vec::new(),
         determines: vec![u],
         discrete: Vec::new(),
         linear: false,
@@ -444,6 +449,7 @@ pub fn linear_system(rows: &[&[f64]], b: &[f64]) -> impl Model {
         .collect();
     layout.block(BlockInfo {
         unknowns: u.clone(),
+        rates: Vec::new(),
         determines: u.clone(),
         discrete: Vec::new(),
         linear: true,
@@ -580,6 +586,7 @@ pub fn bratu(n: usize, exact: bool) -> impl Model {
         .map(|j| (j.saturating_sub(1)..=(j + 1).min(n as u32 - 1)).collect())
         .collect();
     layout.block(BlockInfo {
+        rates: Vec::new(),
         determines: unknowns.clone(),
         unknowns,
         discrete: Vec::new(),

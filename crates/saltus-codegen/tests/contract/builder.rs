@@ -65,6 +65,7 @@ impl Builder {
             homotopy: None,
             inlined: None,
             feeds_derivatives: Vec::new(),
+            rates: Vec::new(),
             n_equations: 0,
             n_unknowns: 0,
             state_reasons: Vec::new(),
@@ -96,6 +97,7 @@ impl Builder {
         self.system
             .feeds_derivatives
             .push(matches!(role, Role::State));
+        self.system.rates.push(None);
         id
     }
 
