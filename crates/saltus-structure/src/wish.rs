@@ -4,12 +4,18 @@
 //! A wish is granted if, with the variable's derivative as an unknown, the equations that Pantelides' algorithm then asks for have
 //! derivatives, and the derivative does not become a dummy: then it takes the place of another state. All wishes are tried
 //! together; those of a component that cannot be differentiated are given up, and the rest is tried again.
+//!
+//! What is differentiated in the model stays continuous at events: der(m) = q keeps the mass. A variable that is tied to it through others that
+//! may jump there, level = m/(A d(T)) with a temperature that follows a switch, must not take its place, or the mass would jump
+//! instead of the level. So a wish is not granted either if the equations between contain discrete variables or steps of time. Relations
+//! between continuous quantities, and what follows from them alone, are taken for the seams of continuous functions.
 
 use crate::index::{Chains, DIFFERENTIATIONS_MAX, differentiate, extend_chains};
 use crate::select::{components, select_dummies};
-use crate::work::Work;
+use crate::work::{Class, Kind, Work};
 use rustc_hash::FxHashSet;
 use saltus_graph::pantelides;
+use saltus_ir::VarId;
 use saltus_ir::flat::StateSelect;
 
 /// Rounds in which wishes are given up; then all are.
@@ -43,7 +49,15 @@ pub(crate) fn granted_wishes(
         if wishes.is_empty() {
             break;
         }
-        let refused = refused(work, chains, equations, rows, orders, &wishes);
+        let refused = refused(
+            work,
+            chains,
+            equations,
+            rows,
+            orders,
+            &wishes,
+            &without.equation,
+        );
         if refused.is_empty() {
             return wishes;
         }
@@ -52,7 +66,8 @@ pub(crate) fn granted_wishes(
     Vec::new()
 }
 
-/// Which of the wishes cannot be granted; leaves `work` and `chains` as they were.
+/// Which of the wishes cannot be granted; leaves `work` and `chains` as they were. `needed`: how often each equation is differentiated
+/// without them.
 fn refused(
     work: &mut Work,
     chains: &mut Chains,
@@ -60,6 +75,7 @@ fn refused(
     rows: &[Vec<(u32, u32)>],
     orders: &[u32],
     wishes: &[u32],
+    needed: &[u32],
 ) -> FxHashSet<u32> {
     let all = || wishes.iter().copied().collect();
     let mut orders = orders.to_vec();
@@ -75,6 +91,7 @@ fn refused(
     let before = work.checkpoint();
     extend_chains(work, chains, d);
     let wished: FxHashSet<u32> = all();
+    let seams = seams(work);
     let mut refused: FxHashSet<u32> = FxHashSet::default();
     for component in components(rows, c, d) {
         let concerned: FxHashSet<u32> = component
@@ -82,13 +99,17 @@ fn refused(
             .flat_map(|&row| rows[row].iter().map(|entry| entry.0))
             .filter(|chain| wished.contains(chain))
             .collect();
+        let jumps = !concerned.is_empty()
+            && component
+                .iter()
+                .any(|&row| c[row] > needed[row] && may_jump(work, &seams, equations[row]));
         let mut differentiable = || {
             component.iter().all(|&row| {
                 differentiate(work, equations[row], c[row]);
                 work.errors.is_empty()
             })
         };
-        if !concerned.is_empty() && !differentiable() {
+        if !concerned.is_empty() && (jumps || !differentiable()) {
             refused.extend(concerned);
             work.errors.clear();
         }
@@ -108,4 +129,51 @@ fn refused(
     }
     work.restore(before);
     refused
+}
+
+/// Relations between continuous quantities, and what equations make of them alone, without memory: the phase of a fluid.
+fn seams(work: &mut Work) -> FxHashSet<VarId> {
+    let mut seams: FxHashSet<VarId> = work.crossings.iter().map(|c| c.relation).collect();
+    let mut open: Vec<Vec<VarId>> = Vec::new();
+    for k in 0..work.equations.len() {
+        let eq = &work.equations[k];
+        if eq.kind == Kind::Continuous {
+            continue;
+        }
+        let sides = [eq.lhs, eq.rhs];
+        let time = work.flat.ir.time();
+        let of_time = work.flat.ir.reachable(&sides).contains(&time);
+        let mut variables = work.incidence(&sides);
+        let told = |&v: &VarId| matches!(work.class(v), Class::Flag | Class::Held | Class::Input);
+        if of_time || variables.iter().any(told) || !work.pre_incidence(&sides).is_empty() {
+            continue;
+        }
+        variables.retain(|&v| work.class(v) == Class::Discrete);
+        open.push(variables);
+    }
+    // An equation with one more unknown determines it; each round finds one at least or is the last.
+    for _ in 0..=open.len() {
+        let found = seams.len();
+        open.retain_mut(|variables| {
+            variables.retain(|v| !seams.contains(v));
+            match variables.as_slice() {
+                [v] => {
+                    seams.insert(*v);
+                    false
+                }
+                rest => !rest.is_empty(),
+            }
+        });
+        if seams.len() == found {
+            break;
+        }
+    }
+    seams
+}
+
+/// Whether an equation contains something that changes at events and is no seam.
+fn may_jump(work: &mut Work, seams: &FxHashSet<VarId>, equation: usize) -> bool {
+    let (lhs, rhs) = (work.equations[equation].lhs, work.equations[equation].rhs);
+    let variables = work.incidence(&[lhs, rhs]);
+    (variables.into_iter()).any(|v| work.class(v) == Class::Discrete && !seams.contains(&v))
 }

@@ -107,6 +107,7 @@ models! {
     limiter_of_time: "limiter-of-time",
     linear_loop: "linear-loop",
     mass_with_stop: "mass-with-stop",
+    mass_stays: "mass-stays",
     masses_in_row: "masses-in-row",
     masses_stick: "masses-stick",
     masses_stick_velocity: "masses-stick-velocity",
