@@ -508,7 +508,13 @@ impl<'a> Flattener<'a> {
         }
         if let Some((values, _)) = self.attribute(inst, "fixed", range, ids.len())? {
             for (id, v) in ids.iter().zip(values) {
-                self.variables[*id].fixed = Some(v);
+                // It decides about unknowns: parameters in it are structural.
+                let known = self.const_eval(v, self.insts[inst].span).ok();
+                let fixed = known.and_then(|value| value.as_bool());
+                self.variables[*id].fixed = Some(match fixed {
+                    Some(fixed) => self.ir.boolean(fixed),
+                    None => v,
+                });
             }
         }
         if range.base == Base::Real

@@ -1255,16 +1255,33 @@ impl<'a> Flattener<'a> {
             }
             return Ok(self.override_elements(inst, value));
         }
+        if self.is_free_parameter(inst, span)? {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "parameter-without-value",
+                    self.insts[inst].span,
+                    format!("`{path}` is computed when the run begins (`fixed = false`), but its value is needed at compile time"),
+                )
+                .secondary(span, "needed here")
+                .help("give it a value, or do without it in sizes, conditions of structure and constants"),
+            ));
+        }
         // A parameter without value takes its start value (specification 8.6, with a warning).
         if let Some(layer) = self.attribute_layer(inst, Name::new("start"))
             && let Some(e) = self.layer_value(&layer)?
         {
             let value = self.const_eval(e, span)?;
-            self.diagnostics.push(Diagnostic::warning(
-                "parameter-without-value",
-                self.insts[inst].span,
-                format!("parameter `{path}` has no value, its start value is used"),
-            ));
+            self.diagnostics.push(
+                Diagnostic::warning(
+                    "parameter-without-value",
+                    self.insts[inst].span,
+                    format!("parameter `{path}` has no value, its start value is used"),
+                )
+                .secondary(
+                    span,
+                    "its value is needed here when the model is translated",
+                ),
+            );
             return Ok(value);
         }
         Err(Box::new(
@@ -1278,7 +1295,17 @@ impl<'a> Flattener<'a> {
         ))
     }
 
-    /// A number given from outside as a value of the component's type.
+    /// Whether the initial equations determine it: `fixed = false`.
+    fn is_free_parameter(&mut self, inst: InstId, span: Span) -> Res<bool> {
+        let Some(layer) = self.attribute_layer(inst, Name::new("fixed")) else {
+            return Ok(false);
+        };
+        let Some(fixed) = self.layer_value(&layer)? else {
+            return Ok(false);
+        };
+        Ok(self.const_eval(fixed, span)? == Value::Boolean(false))
+    }
+
     /// The value of an array with the elements that are given from outside.
     fn override_elements(&self, inst: InstId, value: Value) -> Value {
         let Value::Array(mut array) = value else {
