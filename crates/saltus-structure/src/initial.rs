@@ -14,7 +14,7 @@ use crate::system::{Action, Assignment, InitialCheck, InitialConditions, Said, S
 use crate::text::{equation_text, expr_text};
 use crate::work::{Class, Eq, Kind, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
-use saltus_graph::{Matcher, maximum_matching};
+use saltus_graph::{Matcher, maximum_matching, strongly_connected_components};
 use saltus_ir::flat::{Origin, StateSelect};
 use saltus_ir::func::AssertLevel;
 use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, Id, Ir, VarId};
@@ -602,5 +602,24 @@ pub(crate) fn starts(work: &mut Work, unknowns: &[VarId]) -> Vec<Assignment> {
     for start in &mut starts {
         start.value = substitute(&mut work.flat.ir, start.value, &mut |_, _| None, &mut memo);
     }
-    starts
+    in_order_of_need(work, starts)
+}
+
+/// What others are made of comes before them: a parameter that depends on a free one has its binding as start value.
+fn in_order_of_need(work: &mut Work, starts: Vec<Assignment>) -> Vec<Assignment> {
+    let position: FxHashMap<VarId, u32> = (starts.iter().enumerate())
+        .map(|(k, start)| (start.var, k as u32))
+        .collect();
+    let needs: Vec<Vec<u32>> = (starts.iter())
+        .map(|start| {
+            let used = work.incidence(&[start.value]);
+            used.iter()
+                .filter_map(|v| position.get(v).copied())
+                .collect()
+        })
+        .collect();
+    let mut open: Vec<Option<Assignment>> = starts.into_iter().map(Some).collect();
+    (strongly_connected_components(&needs).into_iter().flatten())
+        .filter_map(|k| open[k as usize].take())
+        .collect()
 }
