@@ -8,6 +8,7 @@ use crate::elaborate::{check_modified_once, descend_all};
 use crate::instantiate::{annotation_value, inline_method, nested_annotation, subscripts_of};
 use crate::lookup::protected_access;
 use crate::tree::ClassTree;
+use crate::versions::MISFIT;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use saltus_ir::flat::{self, Causality, FlatModel, Origin, StateSelect, Variability};
@@ -36,6 +37,9 @@ pub fn flatten<'a>(tree: ClassTree<'a>, class: &str, options: FlattenOptions) ->
         }
     };
     let mut diagnostics = std::mem::take(&mut f.tree.diagnostics);
+    // What else is wrong with a text that is for another version of a library follows from that; what ended the run may be among those of the tree.
+    let misfits = diagnostics.iter().any(|d| d.code == MISFIT);
+    (f.diagnostics).retain(|d| !(misfits && d.is_error()) && !diagnostics.contains(d));
     diagnostics.append(&mut f.diagnostics);
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     let model = model.filter(|_| !failed);

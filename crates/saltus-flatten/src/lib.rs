@@ -38,6 +38,7 @@ pub mod lookup;
 mod restrictions;
 pub mod tree;
 pub mod typing;
+mod versions;
 
 pub use core::FlattenOptions;
 pub use flatten::{Flattened, flatten};

@@ -3,6 +3,7 @@
 //! A directory package is known from names alone (directory listing and `package.order`); its `package.mo` and the files of its
 //! classes are parsed when something asks for their text. Disk access goes through [`Files`].
 
+use crate::versions::{self, Wish};
 use indexmap::IndexMap;
 use saltus_ir::ids::{Id, IdVec};
 use saltus_syntax::ast;
@@ -64,6 +65,10 @@ pub struct ClassTree<'a> {
     /// Measures seconds; given by the facade.
     clock: &'a dyn Fn() -> f64,
     missing: rustc_hash::FxHashSet<Name>,
+    /// Versions of libraries that top-level classes ask for, by library, in the order found.
+    wishes: IndexMap<Name, Vec<Wish>>,
+    /// Where libraries were found.
+    found: IndexMap<Name, String>,
 }
 
 pub const ROOT: NodeId = NodeId(0);
@@ -94,6 +99,8 @@ impl<'a> ClassTree<'a> {
             seconds_parsing: 0.0,
             clock,
             missing: Default::default(),
+            wishes: IndexMap::new(),
+            found: IndexMap::new(),
         }
     }
 
@@ -190,6 +197,9 @@ impl<'a> ClassTree<'a> {
     fn set_def(&mut self, node: NodeId, def: &'a ast::ClassDef) {
         self.nodes[node].def = Some(def);
         self.nodes[node].source = Source::Inline;
+        if self.nodes[node].parent == Some(ROOT) {
+            self.check_versions(node, def);
+        }
         let mut todo = vec![(node, def)];
         while let Some((node, def)) = todo.pop() {
             let ast::ClassBody::Composition { parts, .. } = &def.body else {
@@ -202,6 +212,28 @@ impl<'a> ClassTree<'a> {
                 }
             }
         }
+    }
+
+    /// Compares what a top-level class asks for with libraries that are there, and what others ask of it with what it is.
+    fn check_versions(&mut self, node: NodeId, def: &'a ast::ClassDef) {
+        let name = self.nodes[node].name;
+        let mut misfits = Vec::new();
+        if let (Some(folder), Some(wishes)) = (self.found.get(&name), self.wishes.get(&name)) {
+            misfits.extend(
+                wishes
+                    .iter()
+                    .filter_map(|w| versions::misfit(w, def, folder)),
+            );
+        }
+        for (library, wish) in versions::wishes(def) {
+            let there = self.nodes[ROOT].children.get(&library);
+            let text = there.and_then(|&node| self.nodes[node].def);
+            if let (Some(text), Some(folder)) = (text, self.found.get(&library)) {
+                misfits.extend(versions::misfit(&wish, text, folder));
+            }
+            self.wishes.entry(library).or_default().push(wish);
+        }
+        self.diagnostics.extend(misfits);
     }
 
     pub fn name(&self, node: NodeId) -> Name {
@@ -296,32 +328,56 @@ impl<'a> ClassTree<'a> {
         if self.missing.contains(&name) {
             return None;
         }
-        for library in self.libraries.clone() {
-            let text = name.as_str();
-            let dir = format!("{library}/{text}");
-            if self.files.is_file(&format!("{dir}/package.mo")) {
-                return Some(self.add_directory(name, ROOT, dir));
-            }
-            let file = format!("{library}/{text}.mo");
-            if self.files.is_file(&file) {
-                return Some(self.add_node(name, ROOT, None, Source::File(file)));
-            }
-            // `Modelica 4.1.0/package.mo`: the newest version by name.
-            let prefix = format!("{text} ");
-            let entries = self.files.list(&library).unwrap_or_default();
-            let versions = entries
-                .iter()
-                .filter(|(n, is_dir)| *is_dir && n.starts_with(&prefix))
-                .map(|(n, _)| n);
-            if let Some(version) = versions.max() {
-                let dir = format!("{library}/{version}");
-                if self.files.is_file(&format!("{dir}/package.mo")) {
-                    return Some(self.add_directory(name, ROOT, dir));
+        // The version that is asked for, wherever it is; else the first library folder that has one.
+        let wanted = (self.wishes.get(&name)).and_then(|wishes| wishes.first());
+        let named = wanted.map(|wish| format!("{name} {}", wish.version));
+        let exact = named.and_then(|folder| self.in_libraries(|_, _| Some(folder.clone())));
+        let found = exact.or_else(|| {
+            self.in_libraries(|tree, library| {
+                let plain = format!("{library}/{name}");
+                let is_there = tree.files.is_file(&format!("{plain}/package.mo"))
+                    || tree.files.is_file(&format!("{plain}.mo"));
+                if is_there {
+                    return Some(name.to_string());
                 }
-            }
+                // `Modelica 4.1.0/package.mo`: the newest version.
+                let entries = tree.files.list(library).unwrap_or_default();
+                let prefix = format!("{name} ");
+                let versions = (entries.iter()).filter_map(|(entry, _)| {
+                    let entry = entry.strip_suffix(".mo").unwrap_or(entry);
+                    entry.strip_prefix(&prefix)
+                });
+                let newest = versions.max_by(|a, b| versions::compare(a, b));
+                newest.map(|version| format!("{name} {version}"))
+            })
+        });
+        if let Some((library, entry)) = found {
+            let dir = format!("{library}/{entry}");
+            return Some(if self.files.is_file(&format!("{dir}/package.mo")) {
+                self.found.insert(name, dir.clone());
+                self.add_directory(name, ROOT, dir)
+            } else {
+                let file = format!("{dir}.mo");
+                self.found.insert(name, file.clone());
+                self.add_node(name, ROOT, None, Source::File(file))
+            });
         }
         self.missing.insert(name);
         None
+    }
+
+    /// The first library folder in which the entry that `wanted` names for it is a package, with the entry: a folder or a file without `.mo`.
+    fn in_libraries(
+        &self,
+        wanted: impl Fn(&Self, &str) -> Option<String>,
+    ) -> Option<(String, String)> {
+        self.libraries.iter().find_map(|library| {
+            let entry = wanted(self, library)?;
+            let path = format!("{library}/{entry}");
+            let is_there = self.files.is_file(&format!("{path}/package.mo"))
+                || self.files.is_file(&format!("{path}.mo"));
+            is_there.then(|| (library.clone(), entry))
+        })
     }
 
     fn add_directory(&mut self, name: Name, parent: NodeId, dir: String) -> NodeId {

@@ -23,3 +23,4 @@ mod state_sets;
 mod stiff_events;
 mod switches;
 mod variation;
+mod versions;

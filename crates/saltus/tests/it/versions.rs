@@ -1,0 +1,69 @@
+//! Which version of a library is taken, on disk.
+
+use saltus::Workspace;
+use std::path::PathBuf;
+
+/// A folder with packages `Lib <version>` whose constant `number` tells them apart.
+fn libraries(test: &str, versions: &[(&str, u32)]) -> PathBuf {
+    let root = std::env::temp_dir().join(format!("saltus-versions-{}-{test}", std::process::id()));
+    for (version, number) in versions {
+        let folder = root.join(format!("Lib {version}"));
+        std::fs::create_dir_all(&folder).expect("the folder can be made");
+        let text = format!(
+            "package Lib constant Integer number = {number}; annotation(version = \"{version}\", conversion(noneFromVersion = \"1.5.0\")); end Lib;"
+        );
+        std::fs::write(folder.join("package.mo"), text).expect("the file can be written");
+    }
+    root
+}
+
+/// The number of the library that a model with this annotation sees, or the codes of the errors.
+fn number(test: &str, versions: &[(&str, u32)], annotation: &str) -> Result<f64, Vec<String>> {
+    let root = libraries(test, versions);
+    let mut workspace = Workspace::new();
+    workspace.add_library_dir(&root);
+    workspace.add_source(
+        "M.mo",
+        format!("model M Real x = Lib.number + 0*time; {annotation} end M;"),
+    );
+    let compiled = workspace.compile("M");
+    std::fs::remove_dir_all(&root).expect("the folder can be removed");
+    match compiled {
+        Ok(model) => {
+            let run = model.experiment().simulate().expect("the model runs");
+            Ok(run.last("x").expect("x is in the result"))
+        }
+        Err(saltus::Error::Model(diagnostics)) => Err(diagnostics
+            .error_codes()
+            .into_iter()
+            .map(str::to_owned)
+            .collect()),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+const THREE: [(&str, u32); 3] = [("1.0.0", 1), ("9.0.0", 9), ("10.0.0", 10)];
+
+#[test]
+fn the_version_that_is_asked_for_is_taken() {
+    let uses = r#"annotation(uses(Lib(version = "1.0.0")));"#;
+    assert_eq!(number("asked", &THREE, uses), Ok(1.0));
+}
+
+#[test]
+fn without_a_wish_the_newest_is_taken() {
+    assert_eq!(number("newest", &THREE, ""), Ok(10.0));
+}
+
+#[test]
+fn a_version_that_needs_no_conversion_fits() {
+    let uses = r#"annotation(uses(Lib(version = "1.5.0")));"#;
+    assert_eq!(number("fits", &THREE, uses), Ok(10.0));
+}
+
+#[test]
+fn another_version_is_an_error() {
+    let uses = r#"annotation(uses(Lib(version = "7.0.0")));"#;
+    let expected = Err(vec!["library-version".to_owned()]);
+    assert_eq!(number("error", &THREE, uses), expected);
+}
