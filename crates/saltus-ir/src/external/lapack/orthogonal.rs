@@ -4,7 +4,7 @@
 //! column the one with the longest rest. Least squares of deficient rank: [R₁₁ R₁₂] of the columns kept is factored once more from the right, which
 //! gives the solution of least norm (Golub and Van Loan, Matrix Computations, 5.5). Singular values: one-sided Jacobi (Hestenes 1958).
 
-use super::tables::Matrix;
+use crate::external::tables::Matrix;
 
 /// Q·R = A·P: R on and above the diagonal, the vectors v below, as LAPACK keeps them.
 pub struct Qr {
