@@ -9,7 +9,7 @@ pub mod files;
 mod foreign;
 pub mod fourier;
 mod inflate;
-pub mod lapack;
+mod lapack;
 pub mod random;
 pub mod strings;
 pub mod tables;
@@ -723,6 +723,23 @@ impl<'a> Args<'a> {
             .as_i64()
             .or(whole)
             .ok_or_else(|| self.wrong(i, "an Integer"))
+    }
+
+    /// A number of elements.
+    fn size(&self, i: usize) -> Result<usize, String> {
+        usize::try_from(self.integer(i)?).map_err(|_| self.wrong(i, "0 or above"))
+    }
+
+    fn booleans(&self, i: usize) -> Result<Vec<bool>, String> {
+        match self.get(i)? {
+            Value::Array(array) => array
+                .elems
+                .iter()
+                .map(|v| v.as_bool().or(v.as_i64().map(|k| k != 0)))
+                .collect::<Option<_>>()
+                .ok_or_else(|| self.wrong(i, "an array of Booleans")),
+            _ => Err(self.wrong(i, "an array of Booleans")),
+        }
     }
 
     fn boolean(&self, i: usize) -> Result<bool, String> {

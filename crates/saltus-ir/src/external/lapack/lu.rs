@@ -4,7 +4,7 @@ use crate::external::tables::Matrix;
 
 /// LU factors in place (unit lower triangle below the diagonal), with the row exchanged at each step (from 1).
 /// The second result is LAPACK's `info`: 0, or the number (from 1) of the first zero pivot.
-pub fn lu(a: &mut Matrix) -> (Vec<i64>, i64) {
+pub(super) fn lu(a: &mut Matrix) -> (Vec<i64>, i64) {
     let n = a.rows.min(a.columns);
     let m = a.columns;
     let mut pivots = Vec::with_capacity(n);
@@ -38,7 +38,7 @@ pub fn lu(a: &mut Matrix) -> (Vec<i64>, i64) {
 }
 
 /// Solves A·X = B, or Aᵀ·X = B, in place of B, with the factors of [`lu`].
-pub fn solve(lu: &Matrix, pivots: &[i64], b: &mut Matrix, transposed: bool) {
+pub(super) fn solve(lu: &Matrix, pivots: &[i64], b: &mut Matrix, transposed: bool) {
     let n = lu.rows;
     let m = b.columns;
     let swap = |b: &mut Matrix, k: usize| {
@@ -91,7 +91,7 @@ pub fn solve(lu: &Matrix, pivots: &[i64], b: &mut Matrix, transposed: bool) {
 }
 
 /// The inverse from the factors of [`lu`].
-pub fn inverse(lu: &Matrix, pivots: &[i64]) -> Matrix {
+pub(super) fn inverse(lu: &Matrix, pivots: &[i64]) -> Matrix {
     let n = lu.rows;
     let mut b = Matrix {
         rows: n,
@@ -107,7 +107,7 @@ pub fn inverse(lu: &Matrix, pivots: &[i64]) -> Matrix {
 
 /// The Cholesky factor in place: Uᵀ·U = A in the upper triangle, or L·Lᵀ = A in the lower; the other triangle is not touched. The result is LAPACK's
 /// `info`: 0, or the number (from 1) of the leading minor that is not positive.
-pub fn cholesky(a: &mut Matrix, upper: bool) -> i64 {
+pub(super) fn cholesky(a: &mut Matrix, upper: bool) -> i64 {
     let n = a.rows;
     let at = |i: usize, j: usize| if upper { j * n + i } else { i * n + j };
     for j in 0..n {
@@ -124,4 +124,91 @@ pub fn cholesky(a: &mut Matrix, upper: bool) -> i64 {
         }
     }
     0
+}
+
+/// Which triangle of a matrix is meant, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Triangle {
+    pub(super) upper: bool,
+    pub(super) transposed: bool,
+    /// The diagonal is 1, whatever stands there.
+    pub(super) unit: bool,
+}
+
+/// Solves op(T)·X = B in place of B; a zero on the diagonal divides as it does in BLAS.
+pub(super) fn solve_triangular(t: &Matrix, which: Triangle, b: &mut Matrix) {
+    let (n, m) = (t.rows, b.columns);
+    let element = |i: usize, k: usize| {
+        if which.transposed {
+            t.at(k, i)
+        } else {
+            t.at(i, k)
+        }
+    };
+    // Substitution from the last row, or from the first.
+    let backward = which.upper != which.transposed;
+    for step in 0..n {
+        let i = if backward { n - 1 - step } else { step };
+        let known = if backward { i + 1..n } else { 0..i };
+        for j in 0..m {
+            let sum: f64 = known.clone().map(|k| element(i, k) * b.at(k, j)).sum();
+            let rest = b.at(i, j) - sum;
+            b.data[i * m + j] = if which.unit {
+                rest
+            } else {
+                rest / element(i, i)
+            };
+        }
+    }
+}
+
+/// Steps of refinement; one is usual.
+const REFINEMENTS_MAX: usize = 5;
+
+/// Solves op(A)·X = B with the factors of [`lu`] and corrects X by its residual as long as that halves the backward error, which is returned for each
+/// column: the largest |B - op(A)·X| relative to |op(A)|·|X| + |B|.
+pub(super) fn solve_refined(
+    a: &Matrix,
+    factors: &Matrix,
+    pivots: &[i64],
+    b: &Matrix,
+    transposed: bool,
+) -> (Matrix, Vec<f64>) {
+    let n = a.rows;
+    let element = |i: usize, k: usize| if transposed { a.at(k, i) } else { a.at(i, k) };
+    let mut x = b.clone();
+    solve(factors, pivots, &mut x, transposed);
+    let mut errors = vec![0.0f64; b.columns];
+    for (j, error) in errors.iter_mut().enumerate() {
+        let mut before = f64::INFINITY;
+        for _ in 0..REFINEMENTS_MAX {
+            let mut rest = Matrix {
+                rows: n,
+                columns: 1,
+                data: vec![0.0; n],
+            };
+            *error = 0.0;
+            for i in 0..n {
+                let mut size = b.at(i, j).abs();
+                rest.data[i] = b.at(i, j);
+                for k in 0..n {
+                    let term = element(i, k) * x.at(k, j);
+                    rest.data[i] -= term;
+                    size += term.abs();
+                }
+                if size > 0.0 {
+                    *error = error.max(rest.data[i].abs() / size);
+                }
+            }
+            if *error <= f64::EPSILON || 2.0 * *error > before {
+                break;
+            }
+            before = *error;
+            solve(factors, pivots, &mut rest, transposed);
+            for i in 0..n {
+                x.data[i * b.columns + j] += rest.at(i, 0);
+            }
+        }
+    }
+    (x, errors)
 }

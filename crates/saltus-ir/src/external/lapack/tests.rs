@@ -1,8 +1,11 @@
 //! Defining equations of the factorisations, and calls as the library makes them.
 
+use super::dense::{product, transposed};
 use super::*;
+use crate::Value;
 use crate::external::tests::{matrix, noise, string};
 use crate::external::{NoHost, Objects};
+use crate::external::{integers, matrix_value, reals};
 use std::sync::Arc;
 
 #[test]
@@ -52,22 +55,6 @@ fn linear_equations() {
     let reply = objects.invoke("dgetrs_", &args).unwrap();
     // Aᵀ·x = b: 4·x₂ = 2, 2·x₁ + x₂ = 9.
     assert_eq!(reply.written[0], (6, reals(&[4.25, 0.5])));
-    assert!(
-        objects
-            .invoke("dgeev", &[])
-            .unwrap_err()
-            .contains("`dgeev`")
-    );
-}
-
-fn product(a: &Matrix, b: &Matrix) -> Matrix {
-    let mut data = vec![0.0; a.rows * b.columns];
-    for i in 0..a.rows {
-        for j in 0..b.columns {
-            data[i * b.columns + j] = (0..a.columns).map(|k| a.at(i, k) * b.at(k, j)).sum();
-        }
-    }
-    matrix(b.columns, &data)
 }
 
 fn assert_close(a: &Matrix, b: &Matrix, tolerance: f64) {
@@ -100,7 +87,7 @@ fn least_squares_meets_the_normal_equations_with_the_least_norm() {
         // Aᵀ(A·x - b) = 0, and x is in the row space of A: x = V·Vᵀ·x with the right singular vectors.
         let ax = product(&a, &x);
         let rest: Vec<f64> = ax.data.iter().zip(&b.data).map(|(p, q)| p - q).collect();
-        let normal = product(&orthogonal::transposed(&a), &matrix(2, &rest));
+        let normal = product(&transposed(&a), &matrix(2, &rest));
         assert_close(&normal, &matrix(2, &vec![0.0; 2 * n]), 1e-12);
         let orthogonal::Svd { u, sigma, v } = orthogonal::svd(&a).unwrap();
         let mut kept = v.clone();
@@ -109,20 +96,16 @@ fn least_squares_meets_the_normal_equations_with_the_least_norm() {
                 kept.data[i * n + k] = 0.0;
             }
         }
-        let projector = product(&kept, &orthogonal::transposed(&kept));
+        let projector = product(&kept, &transposed(&kept));
         assert_close(&product(&projector, &x), &x, 1e-11);
         // A = U·Σ·Vᵀ with orthogonal U and V.
         let mut s = matrix(n, &vec![0.0; m * n]);
         for (k, value) in sigma.iter().enumerate() {
             s.data[k * n + k] = *value;
         }
-        assert_close(
-            &product(&product(&u, &s), &orthogonal::transposed(&v)),
-            &a,
-            1e-13,
-        );
+        assert_close(&product(&product(&u, &s), &transposed(&v)), &a, 1e-13);
         for q in [u, v] {
-            let eye = product(&orthogonal::transposed(&q), &q);
+            let eye = product(&transposed(&q), &q);
             for i in 0..q.rows {
                 for j in 0..q.rows {
                     let exact = f64::from(u8::from(i == j));
@@ -201,7 +184,7 @@ fn least_squares_as_the_library_calls_it() {
 #[test]
 fn a_cholesky_factor_gives_the_matrix_back() {
     let b = matrix(4, &noise(16, 3));
-    let mut a = product(&orthogonal::transposed(&b), &b);
+    let mut a = product(&transposed(&b), &b);
     for i in 0..4 {
         a.data[5 * i] += 0.1;
     }
@@ -215,7 +198,7 @@ fn a_cholesky_factor_gives_the_matrix_back() {
                 }
             }
         }
-        let t = orthogonal::transposed(&f);
+        let t = transposed(&f);
         let back = if upper {
             product(&t, &f)
         } else {
@@ -224,4 +207,147 @@ fn a_cholesky_factor_gives_the_matrix_back() {
         assert_close(&back, &a, 1e-14);
     }
     assert_eq!(lu::cholesky(&mut matrix(2, &[1.0, 2.0, 2.0, 1.0]), true), 2);
+}
+
+/// Eigenvalues by the call of the library.
+fn eigenvalues(n: usize, data: &[f64]) -> Vec<(f64, f64)> {
+    let mut objects = Objects::new(Arc::new(NoHost));
+    let (size, room) = (Value::Integer(n as i64), reals(&vec![0.0; n]));
+    let m = matrix_value(&matrix(n, data));
+    let none = Value::Integer(0);
+    let args = [
+        string("N"),
+        string("N"),
+        size.clone(),
+        m.clone(),
+        size.clone(),
+        room.clone(),
+        room,
+        m.clone(),
+        size.clone(),
+        m,
+        size,
+        none.clone(),
+        none.clone(),
+        none,
+    ];
+    let reply = objects.invoke("dgeev", &args).unwrap();
+    let written = |at: usize| {
+        let found = reply.written.iter().find(|(i, _)| *i == at);
+        found.map(|(_, value)| value.clone()).unwrap()
+    };
+    assert_eq!(written(13), Value::Integer(0));
+    let numbers = |value: Value| match value {
+        Value::Array(a) => a.elems.iter().filter_map(Value::as_f64).collect::<Vec<_>>(),
+        _ => panic!("an array"),
+    };
+    let mut both: Vec<(f64, f64)> = numbers(written(5))
+        .into_iter()
+        .zip(numbers(written(6)))
+        .collect();
+    both.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    both
+}
+
+#[test]
+fn eigenvalues_known_by_hand() {
+    assert_eq!(eigenvalues(1, &[-3.0]), [(-3.0, 0.0)]);
+    assert_eq!(eigenvalues(3, &[0.0; 9]), [(0.0, 0.0); 3]);
+    // A rotation by a right angle, and a Jordan block, whose double eigenvalue balancing keeps exact.
+    assert_eq!(
+        eigenvalues(2, &[0.0, -4.0, 4.0, 0.0]),
+        [(0.0, -4.0), (0.0, 4.0)]
+    );
+    assert_eq!(eigenvalues(2, &[5.0, 1.0, 0.0, 5.0]), [(5.0, 0.0); 2]);
+    // Numbers whose squares overflow or vanish.
+    for size in [1e300, 1e-300] {
+        let found = eigenvalues(2, &[2.0 * size, size, size, 2.0 * size]);
+        for ((re, im), expected) in found.iter().zip([1.0, 3.0]) {
+            assert!(
+                (re / size - expected).abs() < 1e-14 && *im == 0.0,
+                "{found:?}"
+            );
+        }
+    }
+    // The companion matrix of (x - 1)·(x - 2)·(x - 3)·(x - 4).
+    let companion = [
+        10.0, -35.0, 50.0, -24.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0,
+    ];
+    for ((re, im), expected) in eigenvalues(4, &companion).iter().zip([1.0, 2.0, 3.0, 4.0]) {
+        assert!((re - expected).abs() < 1e-11 && *im == 0.0);
+    }
+    // A permutation of four: the fourth roots of 1, where shifts alone would go in circles.
+    let ring = [
+        0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0,
+    ];
+    let expected = [(-1.0, 0.0), (0.0, -1.0), (0.0, 1.0), (1.0, 0.0)];
+    let mut found = eigenvalues(4, &ring);
+    found
+        .iter_mut()
+        .for_each(|(re, _)| *re = if re.abs() < 1e-15 { 0.0 } else { *re });
+    found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    for (a, b) in found.iter().zip(expected) {
+        assert!(
+            (a.0 - b.0).abs() < 1e-14 && (a.1 - b.1).abs() < 1e-14,
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn what_has_no_solution_says_so_by_info() {
+    let mut objects = Objects::new(Arc::new(NoHost));
+    let n = Value::Integer(2);
+    let none = Value::Integer(0);
+    let info = |reply: &crate::external::Reply, at: usize| {
+        reply
+            .written
+            .iter()
+            .find(|(i, _)| *i == at)
+            .map(|(_, v)| v.clone())
+    };
+    // Two equal constraints.
+    let a = matrix_value(&matrix(2, &[1.0, 0.0, 0.0, 1.0]));
+    let b = matrix_value(&matrix(2, &[1.0, 1.0, 1.0, 1.0]));
+    let x = reals(&[1.0, 1.0]);
+    let args = [
+        n.clone(),
+        n.clone(),
+        n.clone(),
+        a.clone(),
+        n.clone(),
+        b.clone(),
+        n.clone(),
+        x.clone(),
+        x.clone(),
+        x.clone(),
+        none.clone(),
+        none.clone(),
+        none.clone(),
+    ];
+    let reply = objects.invoke("dgglse", &args).unwrap();
+    assert_eq!(info(&reply, 12), Some(Value::Integer(1)));
+    // A·X - X·A = C with an A of which every eigenvalue is common.
+    let args = [
+        string("N"),
+        string("N"),
+        Value::Integer(-1),
+        n.clone(),
+        n.clone(),
+        a.clone(),
+        n.clone(),
+        a.clone(),
+        n.clone(),
+        b.clone(),
+        n.clone(),
+        Value::Real(0.0),
+        none.clone(),
+    ];
+    let reply = objects.invoke("dtrsyl", &args).unwrap();
+    assert_eq!(info(&reply, 12), Some(Value::Integer(1)));
+    // Not finite: no iteration settles, and none goes on for ever.
+    let mut t = matrix(3, &[f64::NAN; 9]);
+    assert_eq!(schur::schur(&mut t, None, 0..3), Err(3));
+    let mut pencil = pencil::reduce(&matrix(3, &[f64::NAN; 9]), &matrix(3, &[1.0; 9]));
+    assert!(pencil.iterate(0..3).is_err());
 }
