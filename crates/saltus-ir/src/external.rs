@@ -8,10 +8,12 @@
 pub mod files;
 mod foreign;
 pub mod fourier;
+mod host;
 mod inflate;
 mod lapack;
 pub mod random;
 pub mod strings;
+mod system;
 pub mod tables;
 #[cfg(test)]
 mod tests;
@@ -20,68 +22,9 @@ use crate::eval::{ExternalCall, ExternalError, ExternalReply, Externals};
 use crate::{Base, Value};
 use files::{MatVersion, Reading};
 pub use foreign::{ForeignCall, ForeignReply, ForeignResult};
+pub use host::{Change, Clock, FileKind, Host, NoHost, Order};
 use std::sync::Arc;
 use tables::{Curve, Extrapolation, Matrix, Smoothness, Surface, TimeEvents, TimeTable};
-
-/// What a model may reach outside of itself.
-pub trait Host: Send + Sync {
-    /// The bytes of a file.
-    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
-
-    /// The absolute path.
-    fn full_path(&self, path: &str) -> Result<String, String> {
-        Ok(path.to_string())
-    }
-
-    fn kind(&self, path: &str) -> FileKind {
-        let _ = path;
-        FileKind::Missing
-    }
-
-    /// Writes a file, or appends to it.
-    fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), String> {
-        let _ = (bytes, append);
-        Err(format!(
-            "`{path}` cannot be written: this run has no access to files"
-        ))
-    }
-
-    /// Removes a file; one that is not there is no error.
-    fn remove(&self, path: &str) -> Result<(), String> {
-        Err(format!(
-            "`{path}` cannot be removed: this run has no access to files"
-        ))
-    }
-
-    /// Calls a function that is not written in Rust or Modelica.
-    fn foreign(&self, call: &ForeignCall<'_>) -> Result<ForeignReply, ExternalError> {
-        Err(ExternalError::Missing(format!(
-            "the external function `{}` is not built in, and this run has no access to other code",
-            call.name
-        )))
-    }
-}
-
-/// As in `Modelica.Utilities.Types.FileType`, in its order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FileKind {
-    Missing,
-    Regular,
-    Directory,
-    Special,
-}
-
-/// No access to anything.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoHost;
-
-impl Host for NoHost {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        Err(format!(
-            "`{path}` cannot be read: this run has no access to files"
-        ))
-    }
-}
 
 #[derive(Clone, Debug)]
 enum Object {
@@ -102,6 +45,7 @@ pub struct Objects {
     random: Option<(i64, Vec<i64>)>,
     /// Objects of foreign code that must be taken away at the end.
     owned: Vec<foreign::Owned>,
+    surroundings: system::Surroundings,
 }
 
 /// What an external function gives back.
@@ -203,6 +147,7 @@ impl Objects {
             messages: Vec::new(),
             random: None,
             owned: Vec::new(),
+            surroundings: system::Surroundings::default(),
         }
     }
 
@@ -355,16 +300,18 @@ impl Objects {
             return self.random(rest, &a).map(Some);
         }
         match name {
+            "exit" => return Err(system::left(a.integer(0)?)),
+            "system" => return self.command(a.text(0)?).map(Some),
             "ModelicaIO_readMatrixSizes" => {
                 let (path, matrix) = (a.text(0)?, a.text(1)?);
-                let bytes = self.host.read(path)?;
+                let bytes = self.read(path)?;
                 let (rows, columns) = files::matrix_size(path, &bytes, matrix)?;
                 let size = integers(&[rows as i64, columns as i64]);
                 return Ok(Some(Reply::written(vec![(2, size)])));
             }
             "ModelicaIO_readRealMatrix" => {
                 let (path, matrix) = (a.text(0)?, a.text(1)?);
-                let bytes = self.host.read(path)?;
+                let bytes = self.read(path)?;
                 let reading = Reading {
                     name: matrix,
                     delimiter: ',',
@@ -387,9 +334,10 @@ impl Objects {
                         "`{path}`: there is no version {version} of MAT files; 4, 6 and 7 are known"
                     )
                 })?;
-                let append = a.boolean(5)? && self.host.kind(path) == FileKind::Regular;
+                let place = self.place(path);
+                let append = a.boolean(5)? && self.host.kind(&place) == FileKind::Regular;
                 let bytes = files::mat_bytes(version, matrix, &a.matrix(2)?, append)?;
-                self.host.write(path, &bytes, append)?;
+                self.host.write(&place, &bytes, append)?;
                 return Ok(Some(Reply::integer(1)));
             }
             // Every access opens and closes by itself.
@@ -515,7 +463,7 @@ impl Objects {
             Some(Value::Integer(n)) => (*n).max(0) as usize,
             _ => 0,
         };
-        let bytes = self.host.read(file)?;
+        let bytes = self.read(file)?;
         files::read_matrix(
             file,
             &bytes,
@@ -525,63 +473,6 @@ impl Objects {
                 header_lines,
             },
         )
-    }
-
-    fn internal(&mut self, what: &str, a: &Args) -> Result<Reply, String> {
-        match what {
-            "print" => {
-                let (text, file) = (
-                    a.text(0)?,
-                    a.values.get(1).and_then(Value::as_str).unwrap_or(""),
-                );
-                if file.is_empty() {
-                    self.messages.push(text.to_string());
-                } else {
-                    (self.host).write(file, format!("{text}\n").as_bytes(), true)?;
-                }
-                Ok(Reply::default())
-            }
-            "removeFile" => {
-                self.host.remove(a.text(0)?)?;
-                Ok(Reply::default())
-            }
-            "fullPathName" => Ok(Reply::string(self.host.full_path(a.text(0)?)?)),
-            "stat" => Ok(Reply::integer(match self.host.kind(a.text(0)?) {
-                FileKind::Missing => 1,
-                FileKind::Regular => 2,
-                FileKind::Directory => 3,
-                FileKind::Special => 4,
-            })),
-            "countLines" => {
-                let bytes = self.host.read(a.text(0)?)?;
-                Ok(Reply::integer(
-                    String::from_utf8_lossy(&bytes).lines().count() as i64,
-                ))
-            }
-            "readLine" => {
-                let bytes = self.host.read(a.text(0)?)?;
-                let content = String::from_utf8_lossy(&bytes);
-                let line = content.lines().nth((a.integer(1)?.max(1) - 1) as usize);
-                let end = line.is_none();
-                Ok(Reply {
-                    result: Some(Value::String(line.unwrap_or("").into())),
-                    written: vec![(2, Value::Boolean(end))],
-                })
-            }
-            "readFile" => {
-                let bytes = self.host.read(a.text(0)?)?;
-                let content = String::from_utf8_lossy(&bytes);
-                let lines: Vec<Value> = content.lines().map(|l| Value::String(l.into())).collect();
-                Ok(Reply::written(vec![(
-                    1,
-                    Value::array(vec![lines.len()], lines),
-                )]))
-            }
-            _ => Err(format!(
-                "`{}` would reach outside of the model, which Saltus does not allow",
-                a.name
-            )),
-        }
     }
 
     fn random(&mut self, what: &str, a: &Args) -> Result<Reply, String> {

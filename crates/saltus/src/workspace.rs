@@ -1,6 +1,6 @@
 //! Sources and libraries, and the way from a class name to a compiled model.
 
-use crate::disk::{Disk, RunFiles};
+use crate::disk::{Disk, Permissions, RunFiles};
 use crate::error::{Diagnostics, Error};
 use crate::run::Experiment;
 use crate::structure_view::{JacobianView, StructureView, structure_picture, structure_view};
@@ -71,6 +71,7 @@ pub struct Workspace {
     overrides: Vec<(String, f64)>,
     inlined: Vec<(String, InlineMethod)>,
     observer: Option<Observer>,
+    permissions: Permissions,
 }
 
 /// What flattening gives.
@@ -92,6 +93,18 @@ impl Workspace {
             dir.push("..");
         }
         self.libraries.push(dir);
+        self
+    }
+
+    /// Lets functions of the model change files in a folder, not only in the working folder.
+    pub fn allow_write(&mut self, dir: impl Into<PathBuf>) -> &mut Self {
+        self.permissions.write.push(dir.into());
+        self
+    }
+
+    /// Lets functions of the model run commands of the operating system.
+    pub fn allow_system(&mut self) -> &mut Self {
+        self.permissions.system = true;
         self
     }
 
@@ -306,11 +319,12 @@ impl Workspace {
         tree
     }
 
-    /// What functions of the model may read.
+    /// What functions of the model may reach.
     fn run_files(&self) -> Arc<RunFiles> {
         Arc::new(RunFiles {
             libraries: self.libraries.clone(),
             beside: self.folders_of_sources(),
+            permissions: self.permissions.clone(),
             #[cfg(unix)]
             foreign: Default::default(),
         })

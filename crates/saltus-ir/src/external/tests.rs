@@ -641,19 +641,119 @@ fn random_numbers_repeat_and_stay_between_0_and_1() {
     assert_eq!((next.len(), next[32]), (33, 2));
 }
 
+/// Knows two folders and one variable, and takes no change.
+struct TwoFolders;
+
+impl Host for TwoFolders {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        Ok(format!("{path}\nend").into_bytes())
+    }
+
+    fn folder(&self, path: &str) -> Result<String, String> {
+        match path {
+            "." | "/home" => Ok("/home".into()),
+            "sub" | "/home/sub" => Ok("/home/sub".into()),
+            "/home/sub/.." => Ok("/home".into()),
+            _ => Err(format!("`{path}` is not a folder")),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        (name == "SHELL").then(|| "C:\\sh".into())
+    }
+}
+
+#[test]
+fn the_working_folder_and_the_environment_are_those_of_a_run() {
+    let mut one = Objects::new(Arc::new(TwoFolders));
+    let mut other = Objects::new(Arc::new(TwoFolders));
+    let call = |objects: &mut Objects, name: &str, args: &[Value]| {
+        objects
+            .invoke(&format!("ModelicaInternal_{name}"), args)
+            .unwrap()
+    };
+    let zero = [Value::Integer(0)];
+    call(&mut one, "chdir", &[string("sub")]);
+    assert_eq!(
+        call(&mut one, "getcwd", &zero).result,
+        Some(string("/home/sub"))
+    );
+    assert_eq!(
+        call(&mut other, "getcwd", &zero).result,
+        Some(string("/home"))
+    );
+    // Relative paths are those of the folder; others stay.
+    for (path, read) in [
+        ("a.txt", "/home/sub/a.txt"),
+        ("/b", "/b"),
+        ("modelica://P/c", "modelica://P/c"),
+    ] {
+        let line = [string(path), Value::Integer(1), Value::Boolean(true)];
+        let reply = call(&mut one, "readLine", &line);
+        assert_eq!(reply.result, Some(string(read)));
+        assert_eq!(reply.written, [(2, Value::Boolean(false))]);
+    }
+    call(&mut one, "chdir", &[string("..")]);
+    assert_eq!(
+        call(&mut one, "getcwd", &zero).result,
+        Some(string("/home"))
+    );
+    assert!(
+        one.invoke("ModelicaInternal_chdir", &[string("nowhere")])
+            .is_err()
+    );
+
+    let variable = |objects: &mut Objects, name: &str| {
+        let args = [
+            string(name),
+            Value::Boolean(true),
+            string(""),
+            Value::Boolean(false),
+        ];
+        call(objects, "getenv", &args).written
+    };
+    assert_eq!(
+        variable(&mut one, "SHELL"),
+        [(2, string("C:/sh")), (3, Value::Boolean(true))]
+    );
+    for content in ["1", "2"] {
+        call(
+            &mut one,
+            "setenv",
+            &[string("X"), string(content), Value::Boolean(true)],
+        );
+    }
+    assert_eq!(
+        variable(&mut one, "X"),
+        [(2, string("2")), (3, Value::Boolean(true))]
+    );
+    assert_eq!(
+        variable(&mut other, "X"),
+        [(2, string("")), (3, Value::Boolean(false))]
+    );
+}
+
 #[test]
 fn what_reaches_outside_is_refused_by_name() {
     let mut objects = Objects::new(Arc::new(NoHost));
-    for name in [
-        "ModelicaInternal_getenv",
-        "ModelicaInternal_rmdir",
-        "my_function",
+    for (name, said) in [
+        ("ModelicaInternal_rmdir", "no access to files"),
+        ("ModelicaInternal_mkdir", "no access to files"),
+        ("ModelicaInternal_removeFile", "no access to files"),
+        ("ModelicaInternal_chdir", "no access to files"),
+        ("ModelicaInternal_getcwd", "no access to files"),
+        ("ModelicaInternal_getTime", "no access to the clock"),
+        ("ModelicaInternal_unheard", "`ModelicaInternal_unheard`"),
+        ("system", "the command `x` cannot be run"),
+        ("my_function", "`my_function`"),
     ] {
         let message = objects
             .invoke(name, &[string("x"), Value::Boolean(false)])
             .unwrap_err();
-        assert!(message.contains(name), "{message}");
+        assert!(message.contains(said), "{message}");
     }
+    let message = objects.invoke("exit", &[Value::Integer(3)]).unwrap_err();
+    assert!(message.contains("`exit` with status 3"), "{message}");
     objects
         .invoke("ModelicaInternal_print", &[string("hello"), string("")])
         .unwrap();

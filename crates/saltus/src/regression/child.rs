@@ -210,6 +210,12 @@ fn simulate(
     for folder in setup.libraries {
         args.extend(["--library".into(), absolute(folder).into()]);
     }
+    for folder in setup.allow_write {
+        args.extend(["--allow-write".into(), absolute(folder).into()]);
+    }
+    if setup.allow_system {
+        args.push("--allow-system".into());
+    }
     args.extend(["--output".into(), absolute(&scratch.output).into()]);
     args.extend(["--stats".into(), absolute(&scratch.stats).into()]);
     args.push("--quiet".into());
