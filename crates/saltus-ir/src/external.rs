@@ -17,6 +17,7 @@ mod system;
 pub mod tables;
 #[cfg(test)]
 mod tests;
+mod user_tables;
 
 use crate::eval::{ExternalCall, ExternalError, ExternalReply, Externals};
 use crate::{Base, Value};
@@ -82,6 +83,20 @@ impl Reply {
             written,
         }
     }
+}
+
+/// Whether a function is of the C interface of the Modelica Standard Library, which is built in.
+pub fn is_of_standard_library(name: &str) -> bool {
+    const FAMILIES: [&str; 7] = [
+        "ModelicaStandardTables_",
+        "ModelicaStrings_",
+        "ModelicaInternal_",
+        "ModelicaStreams_",
+        "ModelicaRandom_",
+        "ModelicaIO_",
+        "ModelicaFFT_",
+    ];
+    FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
 /// Table functions on numbers, for callers that need no [`Value`]. Arguments in the order of the C interface, the object first.
@@ -366,7 +381,14 @@ impl Objects {
         match what {
             "CombiTimeTable_init" | "CombiTimeTable_init2" | "CombiTimeTable_init3" => {
                 let newer = what != "CombiTimeTable_init";
-                let table = self.table_data(a, 0, 1, 2, if newer { Some(13) } else { None })?;
+                let table = self.table_data(
+                    a,
+                    0,
+                    1,
+                    2,
+                    if newer { Some(13) } else { None },
+                    user_tables::Kind::Time,
+                )?;
                 let columns = a.integers(6)?;
                 let smoothness = Smoothness::from_ordinal(a.integer(8)?)?;
                 let extrapolation = Extrapolation::from_ordinal(a.integer(9)?)?;
@@ -383,7 +405,14 @@ impl Objects {
             }
             "CombiTable1D_init" | "CombiTable1D_init2" | "CombiTable1D_init3" => {
                 let newer = what != "CombiTable1D_init";
-                let table = self.table_data(a, 0, 1, 2, if newer { Some(10) } else { None })?;
+                let table = self.table_data(
+                    a,
+                    0,
+                    1,
+                    2,
+                    if newer { Some(10) } else { None },
+                    user_tables::Kind::OneInput,
+                )?;
                 let columns = a.integers(5)?;
                 let smoothness = Smoothness::from_ordinal(a.integer(7)?)?;
                 let extrapolation = if newer {
@@ -396,7 +425,14 @@ impl Objects {
             }
             "CombiTable2D_init" | "CombiTable2D_init2" | "CombiTable2D_init3" => {
                 let newer = what != "CombiTable2D_init";
-                let table = self.table_data(a, 0, 1, 2, if newer { Some(8) } else { None })?;
+                let table = self.table_data(
+                    a,
+                    0,
+                    1,
+                    2,
+                    if newer { Some(8) } else { None },
+                    user_tables::Kind::TwoInputs,
+                )?;
                 let smoothness = Smoothness::from_ordinal(a.integer(5)?)?;
                 let extrapolation = if newer {
                     Extrapolation::from_ordinal(a.integer(6)?)?
@@ -433,12 +469,13 @@ impl Objects {
 
     /// The matrix of a table, from the argument or from a file. `csv`: position of the delimiter, if the call has one.
     fn table_data(
-        &self,
+        &mut self,
         a: &Args,
         file: usize,
         name: usize,
         table: usize,
         csv: Option<usize>,
+        kind: user_tables::Kind,
     ) -> Result<Matrix, String> {
         let (file, name) = (a.text(file)?, a.text(name)?);
         let given = |s: &str| s != "NoName" && !s.trim().is_empty();
@@ -451,9 +488,7 @@ impl Objects {
             return a.matrix(table);
         }
         if !given(file) {
-            return Err(format!(
-                "table `{name}` is to come from C code (function `usertab`), which Saltus has not"
-            ));
+            return self.user_table(name, kind);
         }
         let delimiter = match csv.and_then(|i| a.values.get(i)) {
             Some(Value::String(s)) => s.chars().next().unwrap_or(','),

@@ -4,7 +4,8 @@
 //! the option of the program for it.
 
 use saltus_flatten::Files;
-use saltus_ir::external::{Change, Clock, FileKind, Host, Order};
+use saltus_ir::external::{Change, FileKind, Host, Order};
+use saltus_ir::func::ForeignCode;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -74,6 +75,8 @@ pub(crate) struct RunFiles {
     /// Folders of the model's own files: a package that is one file has its resources beside it.
     pub(crate) beside: Vec<PathBuf>,
     pub(crate) permissions: Permissions,
+    /// What the external functions of the model include.
+    pub(crate) brought: Vec<ForeignCode>,
     #[cfg(unix)]
     pub(crate) foreign: Foreign,
 }
@@ -187,7 +190,7 @@ impl Host for RunFiles {
     }
 
     #[cfg(unix)]
-    fn clock(&self) -> Result<Clock, String> {
+    fn clock(&self) -> Result<saltus_ir::external::Clock, String> {
         let now = (std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH))
             .map_err(|_| "the clock stands before 1970".to_string())?;
         let seconds = now.as_secs() as libc::time_t;
@@ -197,7 +200,7 @@ impl Host for RunFiles {
         if unsafe { libc::localtime_r(&seconds, &mut local) }.is_null() {
             return Err("the system does not know the local time".into());
         }
-        Ok(Clock {
+        Ok(saltus_ir::external::Clock {
             milliseconds: i64::from(now.subsec_millis()),
             second: i64::from(local.tm_sec),
             minute: i64::from(local.tm_min),
@@ -241,6 +244,10 @@ impl Host for RunFiles {
         // One that a signal has ended has no code.
         let code = output.status.code().map_or(-1, i64::from);
         Ok((code, lines.collect()))
+    }
+
+    fn brought(&self) -> &[ForeignCode] {
+        &self.brought
     }
 
     #[cfg(unix)]

@@ -5,6 +5,7 @@
 
 use super::foreign::{ForeignCall, ForeignReply};
 use crate::eval::ExternalError;
+use crate::func::ForeignCode;
 
 /// What a model may reach outside of itself.
 pub trait Host: Send + Sync {
@@ -79,6 +80,11 @@ pub trait Host: Send + Sync {
             "the external function `{}` is not built in, and this run has no access to other code",
             call.name
         )))
+    }
+
+    /// The code that the external functions of the model bring with them, in a fixed order.
+    fn brought(&self) -> &[ForeignCode] {
+        &[]
     }
 }
 
