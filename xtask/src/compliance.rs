@@ -87,6 +87,8 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     let setup = Setup {
         binary: &binary,
         libraries: &libraries,
+        allow_write: &[],
+        allow_system: false,
         jobs: options.jobs.unwrap_or_else(regression::cores),
         limits: Limits {
             seconds: options.timeout,

@@ -52,6 +52,17 @@ pub(crate) struct TargetArgs {
     pub(crate) inlined: Vec<Setting>,
 }
 
+/// What functions of a model may do besides reading files, and changing those in the working folder.
+#[derive(Args, Debug)]
+pub(crate) struct AccessArgs {
+    /// Let functions of the model change files in this folder, not only in the working folder (repeatable)
+    #[arg(long = "allow-write", value_name = "DIR")]
+    pub(crate) allow_write: Vec<PathBuf>,
+    /// Let functions of the model run commands of the operating system
+    #[arg(long)]
+    pub(crate) allow_system: bool,
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
@@ -62,6 +73,8 @@ pub(crate) struct CheckArgs {
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
     /// Default: experiment annotation, else 0
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = finite)]
     pub(crate) start_time: Option<f64>,
@@ -274,6 +287,8 @@ pub(crate) struct TestArgs {
     /// Run all models again, also those of a run that was ended
     #[arg(long)]
     pub(crate) fresh: bool,
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
     /// No line per model
     #[arg(long)]
     pub(crate) quiet: bool,
@@ -283,6 +298,8 @@ pub(crate) struct TestArgs {
 pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
     /// Values of a parameter or start value: first:last:count, a list v,v,v, or one; all combinations are run (repeatable)
     #[arg(long = "set", value_name = "PATH=A:B:N", required = true)]
     pub(crate) axes: Vec<Axis>,

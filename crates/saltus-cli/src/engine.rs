@@ -8,7 +8,7 @@ use saltus::plot::{draw_modes, draw_structure};
 use saltus::{Compiled, Error, Execution, Experiment, Progress, StepRecord, Workspace};
 use saltus_results::{EventRecord, ResultTable, Statistics};
 
-use crate::args::{Setting, ShowFormat, SimulateArgs, Stage, TargetArgs};
+use crate::args::{AccessArgs, Setting, ShowFormat, SimulateArgs, Stage, TargetArgs};
 use crate::deadline::Deadline;
 use crate::exit::{Exit, Failure};
 use crate::files::{self, ResultFile};
@@ -103,6 +103,7 @@ pub(crate) fn show(
 pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     let deadline = args.max_wall.map(Deadline::new);
     let (mut workspace, class) = open(&args.target)?;
+    permit(&mut workspace, &args.access)?;
     let output = (args.output.clone())
         .unwrap_or_else(|| PathBuf::from(format!("{}_res.mat", file_stem(&class))));
     files::check_writable(&output)?;
@@ -295,6 +296,23 @@ pub(crate) fn open(target: &TargetArgs) -> Result<(Workspace, String), Failure> 
             .unwrap_or_else(|| target.target.clone())
     };
     Ok((workspace, class))
+}
+
+/// Permits what the command line permits.
+pub(crate) fn permit(workspace: &mut Workspace, access: &AccessArgs) -> Result<(), Failure> {
+    for dir in &access.allow_write {
+        if !dir.is_dir() {
+            return Err(Failure::command_line(format!(
+                "--allow-write: `{}` is not a folder",
+                dir.display()
+            )));
+        }
+        workspace.allow_write(dir);
+    }
+    if access.allow_system {
+        workspace.allow_system();
+    }
+    Ok(())
 }
 
 /// Notes a finished stage in the stage file, if one is asked for.

@@ -8,81 +8,24 @@
 pub mod files;
 mod foreign;
 pub mod fourier;
+mod host;
 mod inflate;
-pub mod lapack;
-pub mod orthogonal;
+mod lapack;
 pub mod random;
 pub mod strings;
+mod system;
 pub mod tables;
 #[cfg(test)]
 mod tests;
+mod user_tables;
 
 use crate::eval::{ExternalCall, ExternalError, ExternalReply, Externals};
 use crate::{Base, Value};
 use files::{MatVersion, Reading};
 pub use foreign::{ForeignCall, ForeignReply, ForeignResult};
+pub use host::{Change, Clock, FileKind, Host, NoHost, Order};
 use std::sync::Arc;
 use tables::{Curve, Extrapolation, Matrix, Smoothness, Surface, TimeEvents, TimeTable};
-
-/// What a model may reach outside of itself.
-pub trait Host: Send + Sync {
-    /// The bytes of a file.
-    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
-
-    /// The absolute path.
-    fn full_path(&self, path: &str) -> Result<String, String> {
-        Ok(path.to_string())
-    }
-
-    fn kind(&self, path: &str) -> FileKind {
-        let _ = path;
-        FileKind::Missing
-    }
-
-    /// Writes a file, or appends to it.
-    fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), String> {
-        let _ = (bytes, append);
-        Err(format!(
-            "`{path}` cannot be written: this run has no access to files"
-        ))
-    }
-
-    /// Removes a file; one that is not there is no error.
-    fn remove(&self, path: &str) -> Result<(), String> {
-        Err(format!(
-            "`{path}` cannot be removed: this run has no access to files"
-        ))
-    }
-
-    /// Calls a function that is not written in Rust or Modelica.
-    fn foreign(&self, call: &ForeignCall<'_>) -> Result<ForeignReply, ExternalError> {
-        Err(ExternalError::Missing(format!(
-            "the external function `{}` is not built in, and this run has no access to other code",
-            call.name
-        )))
-    }
-}
-
-/// As in `Modelica.Utilities.Types.FileType`, in its order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FileKind {
-    Missing,
-    Regular,
-    Directory,
-    Special,
-}
-
-/// No access to anything.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoHost;
-
-impl Host for NoHost {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        Err(format!(
-            "`{path}` cannot be read: this run has no access to files"
-        ))
-    }
-}
 
 #[derive(Clone, Debug)]
 enum Object {
@@ -103,6 +46,7 @@ pub struct Objects {
     random: Option<(i64, Vec<i64>)>,
     /// Objects of foreign code that must be taken away at the end.
     owned: Vec<foreign::Owned>,
+    surroundings: system::Surroundings,
 }
 
 /// What an external function gives back.
@@ -139,6 +83,20 @@ impl Reply {
             written,
         }
     }
+}
+
+/// Whether a function is of the C interface of the Modelica Standard Library, which is built in.
+pub fn is_of_standard_library(name: &str) -> bool {
+    const FAMILIES: [&str; 7] = [
+        "ModelicaStandardTables_",
+        "ModelicaStrings_",
+        "ModelicaInternal_",
+        "ModelicaStreams_",
+        "ModelicaRandom_",
+        "ModelicaIO_",
+        "ModelicaFFT_",
+    ];
+    FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
 /// Table functions on numbers, for callers that need no [`Value`]. Arguments in the order of the C interface, the object first.
@@ -204,6 +162,7 @@ impl Objects {
             messages: Vec::new(),
             random: None,
             owned: Vec::new(),
+            surroundings: system::Surroundings::default(),
         }
     }
 
@@ -356,16 +315,18 @@ impl Objects {
             return self.random(rest, &a).map(Some);
         }
         match name {
+            "exit" => return Err(system::left(a.integer(0)?)),
+            "system" => return self.command(a.text(0)?).map(Some),
             "ModelicaIO_readMatrixSizes" => {
                 let (path, matrix) = (a.text(0)?, a.text(1)?);
-                let bytes = self.host.read(path)?;
+                let bytes = self.read(path)?;
                 let (rows, columns) = files::matrix_size(path, &bytes, matrix)?;
                 let size = integers(&[rows as i64, columns as i64]);
                 return Ok(Some(Reply::written(vec![(2, size)])));
             }
             "ModelicaIO_readRealMatrix" => {
                 let (path, matrix) = (a.text(0)?, a.text(1)?);
-                let bytes = self.host.read(path)?;
+                let bytes = self.read(path)?;
                 let reading = Reading {
                     name: matrix,
                     delimiter: ',',
@@ -388,9 +349,10 @@ impl Objects {
                         "`{path}`: there is no version {version} of MAT files; 4, 6 and 7 are known"
                     )
                 })?;
-                let append = a.boolean(5)? && self.host.kind(path) == FileKind::Regular;
+                let place = self.place(path);
+                let append = a.boolean(5)? && self.host.kind(&place) == FileKind::Regular;
                 let bytes = files::mat_bytes(version, matrix, &a.matrix(2)?, append)?;
-                self.host.write(path, &bytes, append)?;
+                self.host.write(&place, &bytes, append)?;
                 return Ok(Some(Reply::integer(1)));
             }
             // Every access opens and closes by itself.
@@ -412,14 +374,21 @@ impl Objects {
         if let Some(reply) = math(name, &a)? {
             return Ok(Some(reply));
         }
-        linear_algebra(name.trim_end_matches('_'), &a)
+        lapack::call(name.trim_end_matches('_'), &a)
     }
 
     fn make_table(&mut self, what: &str, a: &Args) -> Result<Reply, String> {
         match what {
             "CombiTimeTable_init" | "CombiTimeTable_init2" | "CombiTimeTable_init3" => {
                 let newer = what != "CombiTimeTable_init";
-                let table = self.table_data(a, 0, 1, 2, if newer { Some(13) } else { None })?;
+                let table = self.table_data(
+                    a,
+                    0,
+                    1,
+                    2,
+                    if newer { Some(13) } else { None },
+                    user_tables::Kind::Time,
+                )?;
                 let columns = a.integers(6)?;
                 let smoothness = Smoothness::from_ordinal(a.integer(8)?)?;
                 let extrapolation = Extrapolation::from_ordinal(a.integer(9)?)?;
@@ -436,7 +405,14 @@ impl Objects {
             }
             "CombiTable1D_init" | "CombiTable1D_init2" | "CombiTable1D_init3" => {
                 let newer = what != "CombiTable1D_init";
-                let table = self.table_data(a, 0, 1, 2, if newer { Some(10) } else { None })?;
+                let table = self.table_data(
+                    a,
+                    0,
+                    1,
+                    2,
+                    if newer { Some(10) } else { None },
+                    user_tables::Kind::OneInput,
+                )?;
                 let columns = a.integers(5)?;
                 let smoothness = Smoothness::from_ordinal(a.integer(7)?)?;
                 let extrapolation = if newer {
@@ -449,7 +425,14 @@ impl Objects {
             }
             "CombiTable2D_init" | "CombiTable2D_init2" | "CombiTable2D_init3" => {
                 let newer = what != "CombiTable2D_init";
-                let table = self.table_data(a, 0, 1, 2, if newer { Some(8) } else { None })?;
+                let table = self.table_data(
+                    a,
+                    0,
+                    1,
+                    2,
+                    if newer { Some(8) } else { None },
+                    user_tables::Kind::TwoInputs,
+                )?;
                 let smoothness = Smoothness::from_ordinal(a.integer(5)?)?;
                 let extrapolation = if newer {
                     Extrapolation::from_ordinal(a.integer(6)?)?
@@ -486,12 +469,13 @@ impl Objects {
 
     /// The matrix of a table, from the argument or from a file. `csv`: position of the delimiter, if the call has one.
     fn table_data(
-        &self,
+        &mut self,
         a: &Args,
         file: usize,
         name: usize,
         table: usize,
         csv: Option<usize>,
+        kind: user_tables::Kind,
     ) -> Result<Matrix, String> {
         let (file, name) = (a.text(file)?, a.text(name)?);
         let given = |s: &str| s != "NoName" && !s.trim().is_empty();
@@ -504,9 +488,7 @@ impl Objects {
             return a.matrix(table);
         }
         if !given(file) {
-            return Err(format!(
-                "table `{name}` is to come from C code (function `usertab`), which Saltus has not"
-            ));
+            return self.user_table(name, kind);
         }
         let delimiter = match csv.and_then(|i| a.values.get(i)) {
             Some(Value::String(s)) => s.chars().next().unwrap_or(','),
@@ -516,7 +498,7 @@ impl Objects {
             Some(Value::Integer(n)) => (*n).max(0) as usize,
             _ => 0,
         };
-        let bytes = self.host.read(file)?;
+        let bytes = self.read(file)?;
         files::read_matrix(
             file,
             &bytes,
@@ -526,63 +508,6 @@ impl Objects {
                 header_lines,
             },
         )
-    }
-
-    fn internal(&mut self, what: &str, a: &Args) -> Result<Reply, String> {
-        match what {
-            "print" => {
-                let (text, file) = (
-                    a.text(0)?,
-                    a.values.get(1).and_then(Value::as_str).unwrap_or(""),
-                );
-                if file.is_empty() {
-                    self.messages.push(text.to_string());
-                } else {
-                    (self.host).write(file, format!("{text}\n").as_bytes(), true)?;
-                }
-                Ok(Reply::default())
-            }
-            "removeFile" => {
-                self.host.remove(a.text(0)?)?;
-                Ok(Reply::default())
-            }
-            "fullPathName" => Ok(Reply::string(self.host.full_path(a.text(0)?)?)),
-            "stat" => Ok(Reply::integer(match self.host.kind(a.text(0)?) {
-                FileKind::Missing => 1,
-                FileKind::Regular => 2,
-                FileKind::Directory => 3,
-                FileKind::Special => 4,
-            })),
-            "countLines" => {
-                let bytes = self.host.read(a.text(0)?)?;
-                Ok(Reply::integer(
-                    String::from_utf8_lossy(&bytes).lines().count() as i64,
-                ))
-            }
-            "readLine" => {
-                let bytes = self.host.read(a.text(0)?)?;
-                let content = String::from_utf8_lossy(&bytes);
-                let line = content.lines().nth((a.integer(1)?.max(1) - 1) as usize);
-                let end = line.is_none();
-                Ok(Reply {
-                    result: Some(Value::String(line.unwrap_or("").into())),
-                    written: vec![(2, Value::Boolean(end))],
-                })
-            }
-            "readFile" => {
-                let bytes = self.host.read(a.text(0)?)?;
-                let content = String::from_utf8_lossy(&bytes);
-                let lines: Vec<Value> = content.lines().map(|l| Value::String(l.into())).collect();
-                Ok(Reply::written(vec![(
-                    1,
-                    Value::array(vec![lines.len()], lines),
-                )]))
-            }
-            _ => Err(format!(
-                "`{}` would reach outside of the model, which Saltus does not allow",
-                a.name
-            )),
-        }
     }
 
     fn random(&mut self, what: &str, a: &Args) -> Result<Reply, String> {
@@ -724,6 +649,23 @@ impl<'a> Args<'a> {
             .as_i64()
             .or(whole)
             .ok_or_else(|| self.wrong(i, "an Integer"))
+    }
+
+    /// A number of elements.
+    fn size(&self, i: usize) -> Result<usize, String> {
+        usize::try_from(self.integer(i)?).map_err(|_| self.wrong(i, "0 or above"))
+    }
+
+    fn booleans(&self, i: usize) -> Result<Vec<bool>, String> {
+        match self.get(i)? {
+            Value::Array(array) => array
+                .elems
+                .iter()
+                .map(|v| v.as_bool().or(v.as_i64().map(|k| k != 0)))
+                .collect::<Option<_>>()
+                .ok_or_else(|| self.wrong(i, "an array of Booleans")),
+            _ => Err(self.wrong(i, "an array of Booleans")),
+        }
     }
 
     fn boolean(&self, i: usize) -> Result<bool, String> {
@@ -873,182 +815,4 @@ fn math(name: &str, a: &Args) -> Result<Option<Reply>, String> {
         Some(f) => Some(Reply::real(f(a.real(0)?, a.real(1)?))),
         None => None,
     })
-}
-
-/// Solvers of LAPACK, arguments as in Fortran.
-fn linear_algebra(name: &str, a: &Args) -> Result<Option<Reply>, String> {
-    let square = |m: &Matrix| {
-        if m.rows == m.columns {
-            Ok(())
-        } else {
-            Err(format!(
-                "`{name}` needs a square matrix, not {}·{}",
-                m.rows, m.columns
-            ))
-        }
-    };
-    Ok(Some(match name {
-        // n, nrhs, a, lda, ipiv, b, ldb, info
-        "dgesv" => {
-            let (mut m, mut b) = (a.matrix(2)?, a.matrix(5)?);
-            square(&m)?;
-            if b.rows != m.rows {
-                return Err(format!(
-                    "`{name}`: {} equations with {} right-hand sides",
-                    m.rows, b.rows
-                ));
-            }
-            let (pivots, info) = lapack::lu(&mut m);
-            if info == 0 {
-                lapack::solve(&m, &pivots, &mut b, false);
-            }
-            Reply::written(vec![
-                (2, a.shaped(2, &m)),
-                (4, integers(&pivots)),
-                (5, a.shaped(5, &b)),
-                (7, Value::Integer(info)),
-            ])
-        }
-        // m, n, a, lda, ipiv, info
-        "dgetrf" => {
-            let mut m = a.matrix(2)?;
-            let (pivots, info) = lapack::lu(&mut m);
-            Reply::written(vec![
-                (2, a.shaped(2, &m)),
-                (4, integers(&pivots)),
-                (5, Value::Integer(info)),
-            ])
-        }
-        // trans, n, nrhs, a, lda, ipiv, b, ldb, info
-        "dgetrs" => {
-            let (m, mut b) = (a.matrix(3)?, a.matrix(6)?);
-            square(&m)?;
-            let pivots = a.integers(5)?;
-            if pivots.len() < m.rows || b.rows != m.rows {
-                return Err(format!(
-                    "`{name}`: sizes of the factors, pivots and right-hand side do not agree"
-                ));
-            }
-            let transposed = !a.text(0)?.eq_ignore_ascii_case("n");
-            lapack::solve(&m, &pivots, &mut b, transposed);
-            Reply::written(vec![(6, a.shaped(6, &b)), (8, Value::Integer(0))])
-        }
-        // n, a, lda, ipiv, work, lwork, info
-        "dgetri" => {
-            let m = a.matrix(1)?;
-            square(&m)?;
-            let pivots = a.integers(3)?;
-            if pivots.len() < m.rows {
-                return Err(format!("`{name}`: too few pivots"));
-            }
-            let zero = (0..m.rows).find(|&i| m.at(i, i) == 0.0);
-            match zero {
-                Some(i) => Reply::written(vec![(6, Value::Integer(i as i64 + 1))]),
-                None => {
-                    let inverse = lapack::inverse(&m, &pivots);
-                    Reply::written(vec![(1, a.shaped(1, &inverse)), (6, Value::Integer(0))])
-                }
-            }
-        }
-        // m, n, nrhs, a, lda, x, ldx, jpvt, rcond, rank, work, lwork, info
-        "dgelsy" => {
-            let (m, x) = (a.matrix(3)?, a.matrix(5)?);
-            let (solution, rank) = orthogonal::least_squares(&m, &top(&x, m.rows)?, a.real(8)?);
-            Reply::written(vec![
-                (5, a.shaped(5, &padded(solution, x.rows))),
-                (9, Value::Integer(rank as i64)),
-                (12, Value::Integer(0)),
-            ])
-        }
-        // trans, m, n, nrhs, a, lda, b, ldb, work, lwork, info
-        "dgels" => {
-            let (mut m, x) = (a.matrix(4)?, a.matrix(6)?);
-            if !a.text(0)?.eq_ignore_ascii_case("n") {
-                m = orthogonal::transposed(&m);
-            }
-            let (solution, rank) = orthogonal::least_squares(&m, &top(&x, m.rows)?, 0.0);
-            // The routine is for full rank only; `info` is the diagonal element that is zero.
-            let missing = rank < m.rows.min(m.columns);
-            let info = if missing { rank as i64 + 1 } else { 0 };
-            Reply::written(vec![
-                (6, a.shaped(6, &padded(solution, x.rows))),
-                (10, Value::Integer(info)),
-            ])
-        }
-        // m, n, a, lda, jpvt, tau, work, lwork, info
-        "dgeqp3" => {
-            let orthogonal::Qr {
-                factors,
-                tau,
-                order,
-            } = orthogonal::qr(&a.matrix(2)?, true);
-            let order: Vec<i64> = order.iter().map(|j| *j as i64 + 1).collect();
-            Reply::written(vec![
-                (2, a.shaped(2, &factors)),
-                (4, integers(&order)),
-                (5, reals(&tau)),
-                (8, Value::Integer(0)),
-            ])
-        }
-        // m, n, a, lda, tau, work, lwork, info
-        "dgeqrf" => {
-            let orthogonal::Qr { factors, tau, .. } = orthogonal::qr(&a.matrix(2)?, false);
-            Reply::written(vec![
-                (2, a.shaped(2, &factors)),
-                (4, reals(&tau)),
-                (7, Value::Integer(0)),
-            ])
-        }
-        // m, n, k, a, lda, tau, work, lwork, info
-        "dorgqr" => {
-            let (m, tau) = (a.matrix(3)?, a.matrix(5)?.data);
-            if tau.len() > m.rows.min(m.columns) {
-                return Err(format!("`{name}`: more reflections than columns"));
-            }
-            let q = orthogonal::q(&m, &tau, m.columns);
-            Reply::written(vec![(3, a.shaped(3, &q)), (8, Value::Integer(0))])
-        }
-        // jobu, jobvt, m, n, a, lda, s, u, ldu, vt, ldvt, work, lwork, info
-        "dgesvd" => match orthogonal::svd(&a.matrix(4)?) {
-            Some(orthogonal::Svd { u, sigma, v }) => {
-                let mut written = vec![(6, reals(&sigma)), (13, Value::Integer(0))];
-                if a.text(0)?.eq_ignore_ascii_case("a") {
-                    written.push((7, matrix_value(&u)));
-                    written.push((9, matrix_value(&orthogonal::transposed(&v))));
-                }
-                Reply::written(written)
-            }
-            None => Reply::written(vec![(13, Value::Integer(1))]),
-        },
-        // uplo, n, a, lda, info
-        "dpotrf" => {
-            let mut m = a.matrix(2)?;
-            square(&m)?;
-            let info = lapack::cholesky(&mut m, a.text(0)?.eq_ignore_ascii_case("u"));
-            Reply::written(vec![(2, a.shaped(2, &m)), (4, Value::Integer(info))])
-        }
-        _ => return Ok(None),
-    }))
-}
-
-/// The first rows of a right-hand side that also has room for the solution.
-fn top(b: &Matrix, rows: usize) -> Result<Matrix, String> {
-    if b.rows < rows {
-        return Err(format!(
-            "{rows} equations with right-hand sides of {} rows",
-            b.rows
-        ));
-    }
-    Ok(Matrix {
-        rows,
-        columns: b.columns,
-        data: b.data[..rows * b.columns].to_vec(),
-    })
-}
-
-/// A solution in as many rows as there is room for.
-fn padded(mut x: Matrix, rows: usize) -> Matrix {
-    x.data.resize(rows * x.columns, 0.0);
-    x.rows = rows;
-    x
 }

@@ -1,9 +1,14 @@
-//! Access to the disk, for the class tree and for external functions.
+//! Access to the disk, for the class tree and for external functions; to the environment, the clock and commands, for external functions.
+//!
+//! Functions of a model read everything and change files in the working folder; the rest is refused unless it is permitted ([`Permissions`]), by a message that names
+//! the option of the program for it.
 
 use saltus_flatten::Files;
-use saltus_ir::external::{FileKind, Host};
+use saltus_ir::external::{Change, FileKind, Host, Order};
+use saltus_ir::func::ForeignCode;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(unix)]
 use {
     crate::foreign::Foreign,
@@ -55,11 +60,23 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|e| e.to_string())
 }
 
+/// What functions of a model may do besides reading, and changing files in the working folder.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Permissions {
+    /// Folders in which files may be changed.
+    pub(crate) write: Vec<PathBuf>,
+    /// Commands of the operating system may be run.
+    pub(crate) system: bool,
+}
+
 /// Files of a run: tables and the like. `modelica://Library/path` is looked for in the library folders.
 pub(crate) struct RunFiles {
     pub(crate) libraries: Vec<PathBuf>,
     /// Folders of the model's own files: a package that is one file has its resources beside it.
     pub(crate) beside: Vec<PathBuf>,
+    pub(crate) permissions: Permissions,
+    /// What the external functions of the model include.
+    pub(crate) brought: Vec<ForeignCode>,
     #[cfg(unix)]
     pub(crate) foreign: Foreign,
 }
@@ -83,8 +100,28 @@ impl Host for RunFiles {
         }
     }
 
+    fn folder(&self, path: &str) -> Result<String, String> {
+        let full = (self.resolve(path).canonicalize()).map_err(|e| format!("`{path}`: {e}"))?;
+        if !full.is_dir() {
+            return Err(format!("`{path}` is not a folder"));
+        }
+        Ok(full.display().to_string())
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<String>, String> {
+        let entries =
+            std::fs::read_dir(self.resolve(path)).map_err(|e| format!("`{path}`: {e}"))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|e| format!("`{path}`: {e}"))?;
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        Ok(names)
+    }
+
     fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), String> {
-        let inside = inside_working_folder(path)?;
+        let inside = self.writable(path)?;
         let opened = std::fs::OpenOptions::new()
             .create(true)
             .write(true)
@@ -96,13 +133,121 @@ impl Host for RunFiles {
             .map_err(|e| format!("`{path}` cannot be written: {e}"))
     }
 
-    fn remove(&self, path: &str) -> Result<(), String> {
-        match std::fs::remove_file(inside_working_folder(path)?) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                Err(format!("`{path}` cannot be removed: {e}"))
+    fn change(&self, change: &Change<'_>) -> Result<(), String> {
+        match *change {
+            Change::MakeFolder(path) => std::fs::create_dir(self.writable(path)?)
+                .map_err(|e| format!("the folder `{path}` cannot be made: {e}")),
+            Change::RemoveFolder(path) => std::fs::remove_dir(self.writable(path)?)
+                .map_err(|e| format!("the folder `{path}` cannot be removed: {e}")),
+            Change::RemoveFile(path) => match std::fs::remove_file(self.writable(path)?) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    Err(format!("`{path}` cannot be removed: {e}"))
+                }
+                _ => Ok(()),
+            },
+            Change::Rename { from, to } => {
+                std::fs::rename(self.writable(from)?, self.writable(to)?)
+                    .map_err(|e| format!("`{from}` cannot be renamed to `{to}`: {e}"))
             }
-            _ => Ok(()),
+            Change::Copy { from, to } => {
+                let target = self.writable(to)?;
+                if target.exists() {
+                    return Err(format!(
+                        "`{from}` cannot be copied: `{to}` is there already"
+                    ));
+                }
+                let source = self.resolve(from);
+                if !source.is_file() {
+                    return Err(format!("`{from}` cannot be copied: there is no such file"));
+                }
+                std::fs::copy(source, target)
+                    .map(|_| ())
+                    .map_err(|e| format!("`{from}` cannot be copied to `{to}`: {e}"))
+            }
         }
+    }
+
+    /// In the working folder, where a model may write.
+    fn temporary_name(&self) -> Result<String, String> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let here = working_folder()?;
+        for _ in 0..TEMPORARY_NAMES_MAX {
+            let n = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = here.join(format!("saltus-tmp-{}-{n}", std::process::id()));
+            if !path.exists() {
+                return Ok(path.display().to_string());
+            }
+        }
+        Err("no name for a temporary file is free in the working folder".into())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        // Such names are none, and the system may not bear them.
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return None;
+        }
+        std::env::var_os(name).map(|content| content.to_string_lossy().into_owned())
+    }
+
+    #[cfg(unix)]
+    fn clock(&self) -> Result<saltus_ir::external::Clock, String> {
+        let now = (std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH))
+            .map_err(|_| "the clock stands before 1970".to_string())?;
+        let seconds = now.as_secs() as libc::time_t;
+        // SAFETY: all zeros are a valid value of this plain structure.
+        let mut local: libc::tm = unsafe { std::mem::zeroed() };
+        // SAFETY: both pointers are to live variables of this function.
+        if unsafe { libc::localtime_r(&seconds, &mut local) }.is_null() {
+            return Err("the system does not know the local time".into());
+        }
+        Ok(saltus_ir::external::Clock {
+            milliseconds: i64::from(now.subsec_millis()),
+            second: i64::from(local.tm_sec),
+            minute: i64::from(local.tm_min),
+            hour: i64::from(local.tm_hour),
+            day: i64::from(local.tm_mday),
+            month: i64::from(local.tm_mon) + 1,
+            year: i64::from(local.tm_year) + 1900,
+        })
+    }
+
+    fn process(&self) -> Result<i64, String> {
+        Ok(i64::from(std::process::id()))
+    }
+
+    fn command(&self, order: &Order<'_>) -> Result<(i64, Vec<String>), String> {
+        let text = order.text;
+        if !self.permissions.system {
+            return Err(format!(
+                "the model would run the command `{text}`; the option `--allow-system` permits commands"
+            ));
+        }
+        let (shell, flag) = if cfg!(windows) {
+            ("cmd", "/C")
+        } else {
+            ("sh", "-c")
+        };
+        let output = std::process::Command::new(shell)
+            .args([flag, text])
+            .current_dir(order.folder.unwrap_or("."))
+            .envs(
+                order
+                    .environment
+                    .iter()
+                    .map(|(name, content)| (name, content)),
+            )
+            .stdin(std::process::Stdio::null())
+            .output()
+            .map_err(|e| format!("the command `{text}` cannot be run: {e}"))?;
+        let said = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+        let lines = said.iter().flat_map(|text| text.lines()).map(str::to_owned);
+        // One that a signal has ended has no code.
+        let code = output.status.code().map_or(-1, i64::from);
+        Ok((code, lines.collect()))
+    }
+
+    fn brought(&self) -> &[ForeignCode] {
+        &self.brought
     }
 
     #[cfg(unix)]
@@ -111,31 +256,46 @@ impl Host for RunFiles {
     }
 }
 
-/// Models change files in the working folder and below it only, wherever links lead.
-fn inside_working_folder(path: &str) -> Result<PathBuf, String> {
-    let here = std::env::current_dir()
+/// Names for temporary files that are tried.
+const TEMPORARY_NAMES_MAX: usize = 1000;
+
+fn working_folder() -> Result<PathBuf, String> {
+    std::env::current_dir()
         .and_then(|folder| folder.canonicalize())
-        .map_err(|e| format!("there is no working folder: {e}"))?;
-    let full = here.join(path);
-    // The file need not be there, its folder must be.
-    let target = match full.canonicalize() {
-        Ok(there) => Some(there),
-        Err(_) => (full.parent().and_then(|folder| folder.canonicalize().ok()))
-            .zip(full.file_name())
-            .map(|(folder, name)| folder.join(name)),
-    };
-    match target {
-        Some(target) if target.starts_with(&here) => Ok(target),
-        Some(_) => Err(format!(
-            "models may change files in the working folder only, and `{path}` is outside"
-        )),
-        None => Err(format!(
-            "`{path}` cannot be written: there is no such folder"
-        )),
-    }
+        .map_err(|e| format!("there is no working folder: {e}"))
 }
 
 impl RunFiles {
+    /// The path of what a model may change: inside of the working folder or of one that is permitted, wherever links lead.
+    fn writable(&self, path: &str) -> Result<PathBuf, String> {
+        let here = working_folder()?;
+        let full = here.join(path);
+        // The file need not be there, its folder must be.
+        let target = match full.canonicalize() {
+            Ok(there) => Some(there),
+            Err(_) => (full.parent().and_then(|folder| folder.canonicalize().ok()))
+                .zip(full.file_name())
+                .map(|(folder, name)| folder.join(name)),
+        };
+        let Some(target) = target else {
+            return Err(format!(
+                "`{path}` cannot be written: there is no such folder"
+            ));
+        };
+        let permitted =
+            (self.permissions.write.iter()).filter_map(|folder| folder.canonicalize().ok());
+        let inside = std::iter::once(here)
+            .chain(permitted)
+            // The folder itself stays.
+            .any(|folder| target.starts_with(&folder) && target != folder);
+        if inside {
+            return Ok(target);
+        }
+        Err(format!(
+            "models may change files in the working folder only, and `{path}` is outside; the option `--allow-write DIR` permits another folder"
+        ))
+    }
+
     fn resolve(&self, path: &str) -> PathBuf {
         let Some(rest) = path.strip_prefix("modelica://") else {
             return PathBuf::from(path);

@@ -1,12 +1,13 @@
 //! Sources and libraries, and the way from a class name to a compiled model.
 
-use crate::disk::{Disk, RunFiles};
+use crate::disk::{Disk, Permissions, RunFiles};
 use crate::error::{Diagnostics, Error};
 use crate::run::Experiment;
 use crate::structure_view::{JacobianView, StructureView, structure_picture, structure_view};
 use saltus_codegen::{CompiledModel, Execution};
 use saltus_flatten::{ClassTree, FileArena, FlattenOptions};
 use saltus_ir::flat::{Inline, InlineMethod};
+use saltus_ir::func::{ForeignCode, FunctionBody};
 use saltus_ir::{FlatModel, Value};
 use saltus_model::{Instance, Model, ModelInfo, Values, VariableInfo, VariableKind};
 use saltus_plot::StructurePicture;
@@ -71,6 +72,7 @@ pub struct Workspace {
     overrides: Vec<(String, f64)>,
     inlined: Vec<(String, InlineMethod)>,
     observer: Option<Observer>,
+    permissions: Permissions,
 }
 
 /// What flattening gives.
@@ -92,6 +94,18 @@ impl Workspace {
             dir.push("..");
         }
         self.libraries.push(dir);
+        self
+    }
+
+    /// Lets functions of the model change files in a folder, not only in the working folder.
+    pub fn allow_write(&mut self, dir: impl Into<PathBuf>) -> &mut Self {
+        self.permissions.write.push(dir.into());
+        self
+    }
+
+    /// Lets functions of the model run commands of the operating system.
+    pub fn allow_system(&mut self) -> &mut Self {
+        self.permissions.system = true;
         self
     }
 
@@ -306,11 +320,13 @@ impl Workspace {
         tree
     }
 
-    /// What functions of the model may read.
-    fn run_files(&self) -> Arc<RunFiles> {
+    /// What functions of the model may reach; `brought` is the code that they include.
+    fn run_files(&self, brought: Vec<ForeignCode>) -> Arc<RunFiles> {
         Arc::new(RunFiles {
             libraries: self.libraries.clone(),
             beside: self.folders_of_sources(),
+            permissions: self.permissions.clone(),
+            brought,
             #[cfg(unix)]
             foreign: Default::default(),
         })
@@ -337,7 +353,7 @@ impl Workspace {
                 .iter()
                 .map(|(p, v)| (Name::new(p), Value::Real(*v)))
                 .collect(),
-            files: Some(self.run_files()),
+            files: Some(self.run_files(Vec::new())),
         };
         let flattened = saltus_flatten::flatten(tree, class, options);
         let parse = flattened.tree.seconds_parsing;
@@ -410,6 +426,7 @@ impl Workspace {
         let blocks = block_counts(&system);
         let structural = structural_parameters(&system);
         let computed = computed_parameters(&system);
+        let brought = foreign_code(&system);
         let model = saltus_codegen::compile(system, &sources)
             .map_err(|list| {
                 Error::Model(Diagnostics {
@@ -417,7 +434,7 @@ impl Workspace {
                     sources: sources.clone(),
                 })
             })?
-            .with_host(self.run_files());
+            .with_host(self.run_files(brought));
         times.codegen = start.elapsed().as_secs_f64();
         self.report(Stage::Codegen, times.codegen);
         Ok(Compiled {
@@ -460,6 +477,22 @@ fn block_counts(system: &StructuredSystem) -> saltus_results::Blocks {
         }
     }
     blocks
+}
+
+/// The C code that external functions of the model bring, but for those that are built in; each once, plain source before what needs libraries.
+fn foreign_code(system: &StructuredSystem) -> Vec<ForeignCode> {
+    let mut codes: Vec<ForeignCode> = Vec::new();
+    for (_, function) in system.flat.ir.functions.iter() {
+        let FunctionBody::External(external) = &function.body else {
+            continue;
+        };
+        let is_own = !saltus_ir::external::is_of_standard_library(external.name.as_str());
+        if is_own && !external.code.include.is_empty() && !codes.contains(&external.code) {
+            codes.push(external.code.clone());
+        }
+    }
+    codes.sort_by_key(|code| !code.libraries.is_empty());
+    codes
 }
 
 /// Names of the parameters that the initial system computes.

@@ -26,7 +26,8 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
         .try_fold(1_usize, |n, axis| n.checked_mul(axis.values.len()))
         .filter(|n| *n <= RUNS_MAX)
         .ok_or_else(|| Failure::command_line(format!("more than {RUNS_MAX} runs")))?;
-    let (workspace, class) = engine::open(&args.target)?;
+    let (mut workspace, class) = engine::open(&args.target)?;
+    engine::permit(&mut workspace, &args.access)?;
     let base = workspace.compile(&class).map_err(engine::failure)?;
     for axis in &args.axes {
         base.find_variable(&axis.path)
@@ -302,6 +303,7 @@ impl Models<'_> {
             return Ok(compiled.clone());
         }
         let (mut workspace, _) = engine::open(&self.args.target)?;
+        engine::permit(&mut workspace, &self.args.access)?;
         for (path, value) in structural {
             workspace.set_structural(path, *value);
         }

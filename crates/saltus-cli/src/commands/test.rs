@@ -35,6 +35,8 @@ pub(crate) fn test(args: TestArgs) -> Outcome {
     let setup = Setup {
         binary: &binary,
         libraries: &libraries,
+        allow_write: &args.access.allow_write,
+        allow_system: args.access.allow_system,
         jobs: args.jobs.unwrap_or_else(regression::cores),
         limits: Limits {
             seconds: args.timeout,

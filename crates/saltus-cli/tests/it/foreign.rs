@@ -329,3 +329,90 @@ fn source_that_does_not_compile_quotes_the_compiler() {
         ran.stderr
     );
 }
+
+/// A table that a C function `usertab` holds, once by rows and once by columns.
+const USER_TABLE: &str = r##"
+package Ext
+  class Table
+    extends ExternalObject;
+    function constructor
+      input String name;
+      output Table t;
+      external "C" t = ModelicaStandardTables_CombiTable1D_init2("NoName", name, fill(0.0, 0, 2), 0, 2, {2, 3}, 2, 1, 1, false);
+    end constructor;
+    function destructor
+      input Table t;
+      external "C" ModelicaStandardTables_CombiTable1D_close(t);
+    end destructor;
+  end Table;
+  function at
+    input Table t;
+    input Integer column;
+    input Real u;
+    output Real y;
+    external "C" y = ModelicaStandardTables_CombiTable1D_getValue(t, column, u);
+  end at;
+  function bring
+    output Real y;
+    external "C" y = bring() annotation(Include = "
+#include <string.h>
+static double by_rows[] = {0, 1, 5,  1, 3, 4,  2, 9, 3};
+static double by_columns[] = {0, 1, 2,  1, 3, 9,  5, 4, 3};
+int usertab(char *name, int kind, int dim[], int *columns_first, double **table) {
+  dim[0] = dim[1] = 3;
+  *columns_first = strcmp(name, \"columns\") == 0;
+  *table = *columns_first ? by_columns : by_rows;
+  return kind == 1 && (*columns_first || strcmp(name, \"rows\") == 0) ? 0 : 1;
+}
+static double bring(void) { return 0; }
+");
+  end bring;
+  model M
+    Table rows = Table("rows");
+    Table columns = Table("columns");
+    Real a = at(rows, 1, 3*time);
+    Real b = at(columns, 1, 3*time);
+    Real c = at(columns, 2, 3*time);
+    parameter Real brought(fixed = false);
+  initial equation
+    brought = bring();
+  end M;
+  model Unknown
+    Table t = Table("other");
+    Real a = at(t, 1, time) + bring();
+  end Unknown;
+  model Nowhere
+    Table t = Table("rows");
+    Real a = at(t, 1, time);
+  end Nowhere;
+end Ext;
+"##;
+
+#[test]
+fn tables_come_from_c_code_that_another_function_brings() {
+    let folder = scratch("foreign_user_table");
+    fs::write(folder.join("Ext.mo"), USER_TABLE).unwrap();
+    let ran = simulate(&folder, "Ext.Nowhere");
+    assert_ne!(ran.exit, Some(0));
+    let said = "no external function of the model includes C code";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let args = ["simulate", "Ext.mo", "--model", "Ext.M"];
+    let ran = saltus_with(&folder, &args, &[("CC", "no-such-compiler")]);
+    assert_ne!(ran.exit, Some(0));
+    for part in ["`usertab`", "there is no C compiler"] {
+        assert!(ran.stderr.contains(part), "{part} in\n{}", ran.stderr);
+    }
+    if !has_compiler() {
+        return;
+    }
+    let ran = simulate(&folder, "Ext.M");
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    // At 1.5, half way between 3 and 9, and between 4 and 3.
+    for (name, value) in [("a", 6.0), ("b", 6.0), ("c", 3.5)] {
+        assert!((last(&folder, name) - value).abs() < 1e-12, "{name}");
+    }
+    let ran = simulate(&folder, "Ext.Unknown");
+    assert_ne!(ran.exit, Some(0));
+    let said = "the function usertab has no table \"other\"";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+}

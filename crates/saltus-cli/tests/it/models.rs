@@ -318,3 +318,203 @@ fn models_write_in_the_working_folder_only() {
     );
     assert!(!folder.join("../outside.txt").exists());
 }
+
+/// The functions of `Modelica.Utilities.Internal` and `System`, in one go.
+const UTILITIES: &str = r#"
+package U
+  function print
+    input String text;
+    input String file = "";
+  external "C" ModelicaInternal_print(text, file);
+  end print;
+  function mkdir
+    input String name;
+  external "C" ModelicaInternal_mkdir(name);
+  end mkdir;
+  function rmdir
+    input String name;
+  external "C" ModelicaInternal_rmdir(name);
+  end rmdir;
+  function rename
+    input String old;
+    input String new;
+  external "C" ModelicaInternal_rename(old, new);
+  end rename;
+  function copy
+    input String old;
+    input String new;
+  external "C" ModelicaInternal_copyFile(old, new);
+  end copy;
+  function remove
+    input String name;
+  external "C" ModelicaInternal_removeFile(name);
+  end remove;
+  function stat
+    input String name;
+    output Integer kind;
+  external "C" kind = ModelicaInternal_stat(name);
+  end stat;
+  function chdir
+    input String name;
+  external "C" ModelicaInternal_chdir(name);
+  end chdir;
+  function getcwd
+    output String name;
+  external "C" name = ModelicaInternal_getcwd(0);
+  end getcwd;
+  function count
+    input String name;
+    output Integer n;
+  external "C" n = ModelicaInternal_getNumberOfFiles(name);
+  end count;
+  function list
+    input String name;
+    input Integer n;
+    output String names[n];
+  external "C" ModelicaInternal_readDirectory(name, n, names);
+  end list;
+  function temporary
+    output String name;
+  external "C" name = ModelicaInternal_temporaryFileName();
+  end temporary;
+  function now
+    output Integer ms;
+    output Integer sec;
+    output Integer min;
+    output Integer hour;
+    output Integer day;
+    output Integer mon;
+    output Integer year;
+  external "C" ModelicaInternal_getTime(ms, sec, min, hour, day, mon, year);
+  end now;
+  function command
+    input String text;
+    output Integer code;
+  external "C" code = system(text);
+  end command;
+  function exit
+    input Integer status;
+  external "C" exit(status);
+  end exit;
+  function all
+    output Boolean done;
+  protected
+    String before;
+    String names[2];
+    String scratch;
+    Integer t[7];
+  algorithm
+    before := getcwd();
+    mkdir("inner");
+    assert(stat("inner") == 3, "mkdir");
+    chdir("inner");
+    assert(getcwd() == before + "/inner", "chdir");
+    print("one", "a.txt");
+    copy("a.txt", "b.txt");
+    assert(count(".") == 2, "copy");
+    names := list(".", 2);
+    assert(names[1] == "a.txt" and names[2] == "b.txt", "list");
+    rename("b.txt", "../c.txt");
+    remove("a.txt");
+    chdir("..");
+    assert(getcwd() == before and stat("c.txt") == 2, "rename");
+    rmdir("inner");
+    assert(stat("inner") == 1, "rmdir");
+    scratch := temporary();
+    print("x", scratch);
+    assert(stat(scratch) == 2, "temporary");
+    remove(scratch);
+    (t[1], t[2], t[3], t[4], t[5], t[6], t[7]) := now();
+    assert(t[1] >= 0 and t[1] < 1000 and t[6] >= 1 and t[6] <= 12 and t[7] > 2000, "time");
+    done := true;
+  end all;
+  model M
+    Boolean done;
+  algorithm
+    when initial() then
+      done := all();
+    end when;
+  end M;
+  model Outside
+    parameter String action = "make";
+    parameter String file = "../permitted/x";
+    Integer code(start = 0, fixed = true);
+  algorithm
+    when time >= 0.5 then
+      if action == "make" then
+        mkdir(file);
+      elseif action == "print" then
+        chdir("../permitted");
+        print("x", "y.txt");
+      elseif action == "move" then
+        rename("here.txt", file);
+      elseif action == "exit" then
+        exit(7);
+      else
+        code := command("echo said; exit 3");
+      end if;
+    end when;
+  end Outside;
+  model Make = Outside(action = "make");
+  model Print = Outside(action = "print");
+  model Move = Outside(action = "move");
+  model Exit = Outside(action = "exit");
+  model Command = Outside(action = "command");
+end U;
+"#;
+
+#[test]
+fn functions_of_files_and_folders_work_inside_the_working_folder() {
+    let folder = scratch("utilities");
+    fs::write(folder.join("U.mo"), UTILITIES).unwrap();
+    let args = ["simulate", "U.mo", "--model", "U.M", "--output", "r.csv"];
+    let ran = saltus_in(&folder, &args);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(folder.join("c.txt")).unwrap(), "one\n");
+}
+
+#[test]
+fn what_goes_beyond_needs_an_option_that_the_message_names() {
+    let base = scratch("permissions");
+    // An earlier run of the tests may have left something.
+    fs::remove_dir_all(&base).unwrap();
+    let (folder, other) = (base.join("work"), base.join("permitted"));
+    for made in [&folder, &other] {
+        fs::create_dir_all(made).unwrap();
+    }
+    fs::write(folder.join("U.mo"), UTILITIES).unwrap();
+    fs::write(folder.join("here.txt"), "x").unwrap();
+    let run = |model: &str, more: &[&str]| {
+        let args = ["simulate", "U.mo", "--model", model, "--output", "r.csv"];
+        saltus_in(&folder, &[&args, more].concat())
+    };
+    for (model, option) in [
+        ("U.Make", "`--allow-write DIR`"),
+        ("U.Print", "`--allow-write DIR`"),
+        ("U.Move", "`--allow-write DIR`"),
+        ("U.Command", "`--allow-system`"),
+    ] {
+        let ran = run(model, &[]);
+        assert_eq!(ran.exit, Some(3), "{model}: {}", ran.stderr);
+        assert!(ran.stderr.contains(option), "{model}: {}", ran.stderr);
+    }
+    assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
+
+    for (model, made) in [("U.Make", "x"), ("U.Print", "y.txt")] {
+        let ran = run(model, &["--allow-write", "../permitted"]);
+        assert_eq!(ran.exit, Some(0), "{model}: {}", ran.stderr);
+        assert!(other.join(made).exists(), "{model}");
+    }
+    let ran = run("U.Command", &["--allow-system"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("said"), "{}", ran.stderr);
+    let table = Table::new(&fs::read_to_string(folder.join("r.csv")).unwrap());
+    assert_eq!(table.column("code").last(), Some(&3.0));
+
+    let ran = run("U.Exit", &[]);
+    assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+    let said = "the model ended the run: it called `exit` with status 7";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let ran = run("U.M", &["--allow-write", "nowhere"]);
+    assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
+}

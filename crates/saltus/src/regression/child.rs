@@ -96,6 +96,13 @@ fn read_reference(reference: &Reference) -> Result<Expected, String> {
     Ok(Expected { table, names })
 }
 
+impl Expected {
+    /// Some signal that is to be compared is there to compare with.
+    fn has_signals(&self) -> bool {
+        !self.table.time().is_empty() && self.names.iter().any(|n| self.table.signal(n).is_some())
+    }
+}
+
 /// Runs a model and compares; `None` if the run was cancelled from outside.
 pub(super) fn run_case(case: &Case, setup: &Setup<'_>, folder: &Path) -> Option<Finished> {
     let scratch = Scratch::new(folder, &file_stem(&case.name), setup.keep.is_some());
@@ -111,6 +118,10 @@ pub(super) fn run_case(case: &Case, setup: &Setup<'_>, folder: &Path) -> Option<
         Ok(expected) => expected,
         Err(e) => return plain(report.with_error("", e)),
     };
+    if expected.as_ref().is_some_and(|e| !e.has_signals()) {
+        report.has_reference = false;
+        report.nothing_to_compare = true;
+    }
     let begin = Instant::now();
     let ended = simulate(case, setup, expected.as_ref(), &scratch);
     report.seconds = begin.elapsed().as_secs_f64();
@@ -138,7 +149,7 @@ pub(super) fn run_case(case: &Case, setup: &Setup<'_>, folder: &Path) -> Option<
         report.error = Some(error);
         return plain(report);
     }
-    let Some(expected) = expected else {
+    let Some(expected) = expected.filter(Expected::has_signals) else {
         return plain(report);
     };
     let result = match read_table(&scratch.output) {
@@ -199,6 +210,12 @@ fn simulate(
     for folder in setup.libraries {
         args.extend(["--library".into(), absolute(folder).into()]);
     }
+    for folder in setup.allow_write {
+        args.extend(["--allow-write".into(), absolute(folder).into()]);
+    }
+    if setup.allow_system {
+        args.push("--allow-system".into());
+    }
     args.extend(["--output".into(), absolute(&scratch.output).into()]);
     args.extend(["--stats".into(), absolute(&scratch.stats).into()]);
     args.push("--quiet".into());
@@ -213,6 +230,9 @@ fn simulate(
             }
             if let Some(interval) = row_spacing(expected.table.time()) {
                 args.extend(["--interval".into(), interval.to_string().into()]);
+            }
+            if !expected.has_signals() {
+                args.extend(["--variables".into(), "time".into()]);
             }
             for name in &expected.names {
                 // The reference writes `a[1, 2]`, results `a[1,2]`.
@@ -353,6 +373,9 @@ fn read_table(path: &Path) -> Result<ResultTable, String> {
     read_result(&path.to_string_lossy(), &bytes).map_err(|e| format!("{}: {e}", path.display()))
 }
 
+/// Missing signals that are named; the rest is counted.
+const MISSING_NAMES_MAX: usize = 10;
+
 fn match_report(comparison: &Comparison, unresolved: &[Unresolved]) -> MatchReport {
     // References write `a[1, 2]`, statistics `a[1,2]`.
     let is_named = |name: &str| {
@@ -362,21 +385,23 @@ fn match_report(comparison: &Comparison, unresolved: &[Unresolved]) -> MatchRepo
     let warned = (comparison.signals.iter())
         .filter(|s| s.verdict == SignalVerdict::FarOff)
         .all(|s| is_named(&s.name));
-    let missing = |verdict| {
-        matches!(
-            verdict,
-            SignalVerdict::MissingInResult | SignalVerdict::MissingInReference
-        )
-    };
+    let missing: Vec<&SignalComparison> = (comparison.signals.iter())
+        .filter(|s| {
+            matches!(
+                s.verdict,
+                SignalVerdict::MissingInResult | SignalVerdict::MissingInReference
+            )
+        })
+        .collect();
     let worst = comparison.worst();
     MatchReport {
         verdict: comparison.verdict,
         signals: comparison.signals.len(),
-        missing: comparison
-            .signals
-            .iter()
-            .filter(|s| missing(s.verdict))
-            .count(),
+        missing: missing.len(),
+        missing_names: (missing.iter())
+            .take(MISSING_NAMES_MAX)
+            .map(|s| s.name.clone())
+            .collect(),
         worst: worst.map(|s| s.name.clone()),
         share_outside: worst.map_or(0.0, |s| s.share_outside),
         share_outside_strict: comparison

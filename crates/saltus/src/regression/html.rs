@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::report::{Reached, Report};
+use super::report::{NO_SIGNALS, Reached, Report};
 
 /// Text for HTML and XML, in elements and in quoted attributes.
 pub(super) fn escaped(text: &str) -> String {
@@ -95,6 +95,9 @@ pub(super) fn html(
                     escaped(place.unwrap_or("")),
                     escaped(&model.advice())
                 );
+            }
+            if passing && model.nothing_to_compare {
+                let _ = write!(out, "<p>{NO_SIGNALS}</p>");
             }
             for picture in pictures.get(i).into_iter().flatten() {
                 out.push_str(picture);

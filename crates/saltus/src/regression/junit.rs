@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::html::escaped;
-use super::report::{Reached, Report};
+use super::report::{NO_SIGNALS, Reached, Report};
 
 pub(super) fn junit(report: &Report, title: &str) -> String {
     let n_failed = report.models.iter().filter(|m| !m.passed()).count();
@@ -25,7 +25,12 @@ pub(super) fn junit(report: &Report, title: &str) -> String {
             escaped(name),
             model.seconds
         );
-        if model.passed() {
+        if model.passed() && model.nothing_to_compare {
+            let _ = writeln!(
+                out,
+                ">\n    <system-out>{NO_SIGNALS}</system-out>\n  </testcase>"
+            );
+        } else if model.passed() {
             out.push_str("/>\n");
         } else {
             let _ = writeln!(

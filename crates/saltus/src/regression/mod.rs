@@ -35,6 +35,10 @@ pub struct Setup<'a> {
     pub binary: &'a Path,
     /// Folders with libraries, before those of MODELICAPATH.
     pub libraries: &'a [PathBuf],
+    /// Folders in which functions of the models may change files, besides that of the results.
+    pub allow_write: &'a [PathBuf],
+    /// Functions of the models may run commands of the operating system.
+    pub allow_system: bool,
     /// Models that run at the same time.
     pub jobs: usize,
     pub limits: Limits,
@@ -63,6 +67,10 @@ struct Conditions {
     timeout_seconds: f64,
     memory_mb: u64,
     pictures: bool,
+    #[serde(default)]
+    allow_write: Vec<PathBuf>,
+    #[serde(default)]
+    allow_system: bool,
 }
 
 /// What a regression run has found.
@@ -99,6 +107,8 @@ pub fn run_cases(
                 timeout_seconds: setup.limits.seconds,
                 memory_mb: setup.limits.memory_mb,
                 pictures: setup.pictures,
+                allow_write: setup.allow_write.to_vec(),
+                allow_system: setup.allow_system,
             };
             let (journal, before) = Journal::open(path, &conditions)?;
             (Some(journal), before)

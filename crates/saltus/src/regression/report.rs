@@ -64,6 +64,9 @@ pub struct ModelReport {
     /// There is a reference to compare with.
     #[serde(default = "yes")]
     pub has_reference: bool,
+    /// There is a reference file, but it names no signal that it also holds: the model passes if it runs to the end.
+    #[serde(default)]
+    pub nothing_to_compare: bool,
     pub exit: Option<i32>,
     pub error: Option<ErrorReport>,
     pub comparison: Option<MatchReport>,
@@ -92,6 +95,9 @@ pub struct MatchReport {
     pub verdict: Verdict,
     pub signals: usize,
     pub missing: usize,
+    /// Signals that only one of result and reference has; the first of them.
+    #[serde(default)]
+    pub missing_names: Vec<String>,
     pub worst: Option<String>,
     /// Of the worst signal.
     pub share_outside: f64,
@@ -110,6 +116,7 @@ impl ModelReport {
             reached: None,
             seconds: 0.0,
             has_reference: true,
+            nothing_to_compare: false,
             exit: None,
             error: None,
             comparison: None,
@@ -148,20 +155,37 @@ impl ModelReport {
         }
         match &self.comparison {
             Some(c) if c.verdict != Verdict::Match => {
-                let mut text = format!(
-                    "{} outside the tube for {:.2} % of the time",
-                    c.worst
-                        .as_deref()
-                        .map_or("no signals".to_owned(), |w| format!("`{w}`")),
-                    100.0 * c.share_outside
-                );
-                if let Some(t) = c.first_outside {
-                    let _ = write!(text, ", first at {t:.6} s");
+                let mut parts = Vec::new();
+                // A signal that is missing is the worst, and leaves no tube.
+                let worst = c
+                    .worst
+                    .as_deref()
+                    .filter(|w| !c.missing_names.iter().any(|m| m == w));
+                if let Some(worst) = worst {
+                    let mut text = format!(
+                        "`{worst}` outside the tube for {:.2} % of the time",
+                        100.0 * c.share_outside
+                    );
+                    if let Some(t) = c.first_outside {
+                        let _ = write!(text, ", first at {t:.6} s");
+                    }
+                    parts.push(text);
                 }
                 if c.missing > 0 {
-                    let _ = write!(text, "; {} signals missing", c.missing);
+                    let names: Vec<String> = (c.missing_names.iter())
+                        .map(|name| format!("`{name}`"))
+                        .collect();
+                    let more = c.missing.saturating_sub(names.len());
+                    let mut text = format!("{} signals missing", c.missing);
+                    if !names.is_empty() {
+                        let _ = write!(text, ": {}", names.join(", "));
+                    }
+                    if more > 0 && !names.is_empty() {
+                        let _ = write!(text, " and {more} more");
+                    }
+                    parts.push(text);
                 }
-                text
+                parts.join("; ")
             }
             _ => String::new(),
         }
@@ -210,10 +234,14 @@ impl ModelReport {
         if self.error.is_some() {
             let _ = write!(line, "  {}", shortened(&self.reason()));
         }
+        if self.nothing_to_compare && self.error.is_none() {
+            let _ = write!(line, "  {NO_SIGNALS}");
+        }
         if let Some(c) = &self.comparison {
             if c.verdict != Verdict::Match {
-                let worst = c.worst.as_deref().unwrap_or("no signals");
-                let _ = write!(line, "  {worst}: outside {:.2} %", 100.0 * c.share_outside);
+                if let Some(worst) = c.worst.as_deref() {
+                    let _ = write!(line, "  {worst}: outside {:.2} %", 100.0 * c.share_outside);
+                }
                 if let Some(t) = c.first_outside {
                     let _ = write!(line, " from {t:.6}");
                 }
@@ -230,6 +258,9 @@ impl ModelReport {
         line
     }
 }
+
+/// What is said of a model whose reference is one in name only.
+pub(super) const NO_SIGNALS: &str = "no signals to compare";
 
 fn shortened(message: &str) -> String {
     const CHARS_MAX: usize = 140;
@@ -416,6 +447,75 @@ mod tests {
         assert!(text.contains("(2 models in both): 1 up, 1 down"));
         assert!(text.contains("match -> simulate  A"));
         assert!(text.contains("flatten -> match  B"));
+    }
+
+    #[test]
+    fn a_reference_without_signals_is_none() {
+        let mut report = report(&[
+            ("P.Ran", Some(Reached::Simulate)),
+            ("P.Stopped", Some(Reached::Initialise)),
+            ("P.Lacks", Some(Reached::Simulate)),
+        ]);
+        for model in &mut report.models[..2] {
+            model.has_reference = false;
+            model.nothing_to_compare = true;
+        }
+        report.models[1].error = Some(ErrorReport {
+            code: "newton-failed".into(),
+            message: "no".into(),
+            place: None,
+            help: None,
+        });
+        report.models[2].comparison = Some(MatchReport {
+            verdict: Verdict::Different,
+            signals: 3,
+            missing: 2,
+            missing_names: vec!["a.b".into(), "c".into()],
+            worst: Some("a.b".into()),
+            share_outside: 1.0,
+            share_outside_strict: 1.0,
+            first_outside: None,
+            warned: false,
+        });
+        let passed: Vec<bool> = report.models.iter().map(ModelReport::passed).collect();
+        assert_eq!(passed, [true, false, false]);
+        assert_eq!(report.models[2].reason(), "2 signals missing: `a.b`, `c`");
+        assert!(
+            report.models[0]
+                .line()
+                .ends_with("P.Ran  no signals to compare")
+        );
+        assert!(
+            report.models[1]
+                .line()
+                .ends_with("P.Stopped  [newton-failed] no")
+        );
+        let page = super::super::status::status(&report, "P");
+        assert!(page.contains("1 of 3 pass."), "{page}");
+        assert!(page.contains("no signals to compare: `P.Ran`"), "{page}");
+        assert!(
+            page.contains("1 models that run, with a result that leaves the tube"),
+            "{page}"
+        );
+        assert!(
+            page.contains("| `P.Lacks` | 2 signals missing: `a.b`, `c` |"),
+            "{page}"
+        );
+        let xml = super::super::junit::junit(&report, "P");
+        assert!(xml.contains("failures=\"2\""), "{xml}");
+        assert!(
+            xml.contains("<system-out>no signals to compare</system-out>"),
+            "{xml}"
+        );
+        let html = super::super::html::html(&report, &[], "P", None);
+        assert!(html.contains("<p>no signals to compare</p>"), "{html}");
+        let json = serde_json::to_string(&report).unwrap();
+        assert!(json.contains("\"nothing_to_compare\":true"), "{json}");
+        assert!(
+            report
+                .summary()
+                .contains("match          0    0.0 % of 1 with a reference")
+        );
     }
 
     #[test]

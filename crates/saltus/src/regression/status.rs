@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::report::{ModelReport, Reached, Report};
+use super::report::{ModelReport, NO_SIGNALS, Reached, Report};
 
 /// Columns end at this sign.
 fn cell(text: &str) -> String {
@@ -24,6 +24,18 @@ pub(super) fn status(report: &Report, title: &str) -> String {
     let _ = writeln!(out, "| far off | {} |", report.n_far_off());
     let failing: Vec<&ModelReport> = report.models.iter().filter(|m| !m.passed()).collect();
     let _ = writeln!(out, "\n{} of {n} pass.", n - failing.len());
+    let bare: Vec<String> = (report.models.iter())
+        .filter(|m| m.passed() && m.nothing_to_compare)
+        .map(|m| format!("`{}`", m.name))
+        .collect();
+    if !bare.is_empty() {
+        let _ = writeln!(
+            out,
+            "\n{} of them run to the end and have a reference with {NO_SIGNALS}: {}.",
+            bare.len(),
+            bare.join(", ")
+        );
+    }
     for stage in [None].into_iter().chain(Reached::ALL.map(Some)) {
         let here: Vec<&&ModelReport> = failing.iter().filter(|m| m.reached == stage).collect();
         if here.is_empty() {

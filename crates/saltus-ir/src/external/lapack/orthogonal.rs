@@ -4,18 +4,20 @@
 //! column the one with the longest rest. Least squares of deficient rank: [R₁₁ R₁₂] of the columns kept is factored once more from the right, which
 //! gives the solution of least norm (Golub and Van Loan, Matrix Computations, 5.5). Singular values: one-sided Jacobi (Hestenes 1958).
 
-use super::tables::Matrix;
+use super::dense::{frobenius, identity, max_abs, transposed};
+use super::hessenberg::Side;
+use crate::external::tables::Matrix;
 
 /// Q·R = A·P: R on and above the diagonal, the vectors v below, as LAPACK keeps them.
-pub struct Qr {
-    pub factors: Matrix,
-    pub tau: Vec<f64>,
+pub(super) struct Qr {
+    pub(super) factors: Matrix,
+    pub(super) tau: Vec<f64>,
     /// Column of A (from 0) that stands at each place.
-    pub order: Vec<usize>,
+    pub(super) order: Vec<usize>,
 }
 
 /// Factors a matrix; with `pivoting` the longest rest of a column comes first.
-pub fn qr(a: &Matrix, pivoting: bool) -> Qr {
+pub(super) fn qr(a: &Matrix, pivoting: bool) -> Qr {
     let (m, n) = (a.rows, a.columns);
     let mut f = a.clone();
     let mut order: Vec<usize> = (0..n).collect();
@@ -76,7 +78,7 @@ fn reflect(f: &mut Matrix, k: usize, tau: f64, j: usize) {
 }
 
 /// The first `columns` columns of Q.
-pub fn q(factors: &Matrix, tau: &[f64], columns: usize) -> Matrix {
+pub(super) fn q(factors: &Matrix, tau: &[f64], columns: usize) -> Matrix {
     let m = factors.rows;
     let mut out = Matrix {
         rows: m,
@@ -90,6 +92,28 @@ pub fn q(factors: &Matrix, tau: &[f64], columns: usize) -> Matrix {
         apply(factors, k, *t, &mut out);
     }
     out
+}
+
+/// C := Q·C, Qᵀ·C, C·Q or C·Qᵀ.
+pub(super) fn apply_q(factors: &Matrix, tau: &[f64], side: Side, transpose: bool, c: &mut Matrix) {
+    match side {
+        Side::Left if transpose => {
+            for (k, t) in tau.iter().enumerate() {
+                apply(factors, k, *t, c);
+            }
+        }
+        Side::Left => {
+            for (k, t) in tau.iter().enumerate().rev() {
+                apply(factors, k, *t, c);
+            }
+        }
+        // C·Q is the transpose of Qᵀ·Cᵀ.
+        Side::Right => {
+            let mut turned = transposed(c);
+            apply_q(factors, tau, Side::Left, !transpose, &mut turned);
+            *c = transposed(&turned);
+        }
+    }
 }
 
 /// B := H·B with H of column k of the factors.
@@ -109,7 +133,7 @@ fn apply(factors: &Matrix, k: usize, tau: f64, b: &mut Matrix) {
 
 /// The X of least norm among those that make ‖A·X - B‖ least, with the rank that was found: diagonal elements of R below `rcond` times the
 /// first, and below round-off in any case, count as zero.
-pub fn least_squares(a: &Matrix, b: &Matrix, rcond: f64) -> (Matrix, usize) {
+pub(super) fn least_squares(a: &Matrix, b: &Matrix, rcond: f64) -> (Matrix, usize) {
     let (m, n, nrhs) = (a.rows, a.columns, b.columns);
     let first = qr(a, true);
     let largest = if m.min(n) > 0 {
@@ -161,22 +185,31 @@ pub fn least_squares(a: &Matrix, b: &Matrix, rcond: f64) -> (Matrix, usize) {
 }
 
 /// A = U·Σ·Vᵀ with all columns of U (m·m) and V (n·n); `None` if the rotations do not settle.
-pub struct Svd {
-    pub u: Matrix,
-    pub sigma: Vec<f64>,
-    pub v: Matrix,
+pub(super) struct Svd {
+    pub(super) u: Matrix,
+    pub(super) sigma: Vec<f64>,
+    pub(super) v: Matrix,
 }
 
-/// Sweeps of rotations; ten are plenty.
+/// Sweeps of rotations; ten are usual.
 const SWEEPS_MAX: usize = 60;
 
-pub fn svd(a: &Matrix) -> Option<Svd> {
+pub(super) fn svd(a: &Matrix) -> Option<Svd> {
     if a.rows < a.columns {
         let Svd { u, sigma, v } = svd(&transposed(a))?;
         return Some(Svd { u: v, sigma, v: u });
     }
     let (m, n) = (a.rows, a.columns);
+    // Squares are formed: of numbers around 1.
+    let scale = match max_abs(a) {
+        size if size > 0.0 && size.is_finite() => size.log2().floor().exp2(),
+        _ => 1.0,
+    };
     let mut w = a.clone();
+    w.data.iter_mut().for_each(|x| *x /= scale);
+    // Columns below the round-off of the whole are zero but for noise, whose angles never settle.
+    let noise = (f64::EPSILON * frobenius(&w)).powi(2);
+    let right = m as f64 * f64::EPSILON;
     let mut v = identity(n);
     let mut settled = false;
     for _ in 0..SWEEPS_MAX {
@@ -187,7 +220,7 @@ pub fn svd(a: &Matrix) -> Option<Svd> {
                 let pp = sum(&|i| w.at(i, p).powi(2));
                 let qq = sum(&|i| w.at(i, q).powi(2));
                 let pq = sum(&|i| w.at(i, p) * w.at(i, q));
-                if pq.abs() <= f64::EPSILON * (pp * qq).sqrt() {
+                if pp.min(qq) <= noise || pq.abs() <= right * (pp * qq).sqrt() {
                     continue;
                 }
                 settled = false;
@@ -240,7 +273,7 @@ pub fn svd(a: &Matrix) -> Option<Svd> {
     }
     Some(Svd {
         u,
-        sigma,
+        sigma: sigma.iter().map(|s| s * scale).collect(),
         v: sorted_v,
     })
 }
@@ -252,26 +285,5 @@ fn rotate(a: &mut Matrix, p: usize, q: usize, c: f64, s: f64) {
         let (x, y) = (a.at(i, p), a.at(i, q));
         a.data[i * n + p] = c * x - s * y;
         a.data[i * n + q] = s * x + c * y;
-    }
-}
-
-fn identity(n: usize) -> Matrix {
-    let mut out = Matrix {
-        rows: n,
-        columns: n,
-        data: vec![0.0; n * n],
-    };
-    for i in 0..n {
-        out.data[i * n + i] = 1.0;
-    }
-    out
-}
-
-pub fn transposed(a: &Matrix) -> Matrix {
-    let data = (0..a.columns).flat_map(|j| (0..a.rows).map(move |i| a.at(i, j)));
-    Matrix {
-        rows: a.columns,
-        columns: a.rows,
-        data: data.collect(),
     }
 }
