@@ -155,6 +155,7 @@ models! {
     sparse_block: "sparse-block",
     spring_ball: "spring-ball",
     star_point: "star-point",
+    star_point_windings: "star-point-windings",
     start_confidence: "start-confidence",
     start_released: "start-released",
     state_by_pivot: "state-by-pivot",
