@@ -90,6 +90,7 @@ models! {
     friction_curve_sticks: "friction-curve-sticks",
     friction_two_masses: "friction-two-masses",
     friction_velocity: "friction-velocity",
+    generator_bridge: "generator-bridge",
     harmonic_oscillator: "harmonic-oscillator",
     homotopy: "homotopy",
     hysteresis_boolean: "hysteresis-boolean",
