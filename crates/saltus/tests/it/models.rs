@@ -60,6 +60,7 @@ models! {
     bridge_six_pulse: "bridge-six-pulse",
     bridge_twelve_pulse: "bridge-twelve-pulse",
     capacitors_connected: "capacitors-connected",
+    clocked_inverse: "clocked-inverse",
     clutch_leaves_peak: "clutch-leaves-peak",
     clutch_locks: "clutch-locks",
     constraint_of_time: "constraint-of-time",
