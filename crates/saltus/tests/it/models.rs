@@ -83,6 +83,7 @@ models! {
     feasible_solution: "feasible-solution",
     filament_pendulum: "filament-pendulum",
     floating_inductors: "floating-inductors",
+    flow_begins: "flow-begins",
     four_bar: "four-bar",
     free_parameter: "free-parameter",
     free_parameter_passed: "free-parameter-passed",
