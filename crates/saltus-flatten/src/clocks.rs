@@ -24,8 +24,8 @@ use infer::{Clocking, Partition, Timing};
 use ratio::Ratio;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::{
-    ClockKind, ClockedPartition, Confidence, Equation, FlatModel, Origin, Variability, Variable,
-    When, WhenAction, WhenBranch,
+    ClockKind, ClockedPartition, Confidence, DiscretizedState, Equation, FlatModel, Origin,
+    Variability, Variable, When, WhenAction, WhenBranch,
 };
 use saltus_ir::func::Place;
 use saltus_ir::ids::IdVec;
@@ -372,7 +372,18 @@ struct Builder<'m> {
     interval: Option<ExprId>,
     /// The variable that stands for `der(x)`.
     derivatives: FxHashMap<VarId, ExprId>,
+    /// With indices into `added`.
+    steps: Vec<DiscretizedState>,
     errors: Vec<Diagnostic>,
+}
+
+/// What the rewriting of a partition adds to it.
+#[derive(Default)]
+struct Added {
+    equations: Vec<Equation>,
+    variables: Vec<VarId>,
+    /// With indices into `equations`.
+    steps: Vec<DiscretizedState>,
 }
 
 fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec<Diagnostic>> {
@@ -395,7 +406,7 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
     let mut event_clocks = EventClocks::default();
     let mut rewritten: Vec<Vec<Equation>> = Vec::new();
     // Added equations of a partition go with its first piece; later pieces read them as `pre` only.
-    let mut extra: Vec<(Vec<Equation>, Vec<VarId>)> = Vec::new();
+    let mut extra: Vec<Added> = Vec::new();
     for (p, equations) in of_partition.iter().enumerate() {
         let partition = &clocking.partitions[p];
         let mut builder = Builder {
@@ -409,6 +420,7 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
             first_tick: None,
             interval: None,
             derivatives: FxHashMap::default(),
+            steps: Vec::new(),
             errors: Vec::new(),
         };
         let new: Vec<Equation> = equations
@@ -424,7 +436,11 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
                 "a discretized partition that exchanges values with another sub-clock in both directions is not supported",
             ));
         }
-        extra.push((builder.added, builder.added_variables));
+        extra.push(Added {
+            equations: builder.added,
+            variables: builder.added_variables,
+            steps: builder.steps,
+        });
         rewritten.push(new);
     }
     if !errors.is_empty() {
@@ -442,9 +458,11 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
         let mut equations: Vec<Equation> =
             piece.equations.iter().map(|&k| rewritten[p][k]).collect();
         let mut variables = piece.variables;
-        let (added_equations, added_variables) = std::mem::take(&mut extra[p]);
-        equations.extend(added_equations);
-        variables.extend(added_variables);
+        let added = std::mem::take(&mut extra[p]);
+        let mut steps = added.steps;
+        (steps.iter_mut()).for_each(|step| step.equation += equations.len());
+        equations.extend(added.equations);
+        variables.extend(added.variables);
         let Partition { timing, origin, .. } = &clocking.partitions[p];
         let clock = match (&timing.kind, timing.every) {
             (&ClockKind::Event { condition }, every) => {
@@ -465,6 +483,7 @@ fn build_partitions(flat: &mut FlatModel, clocking: &Clocking) -> Result<(), Vec
             clock,
             variables,
             equations,
+            steps,
             origin: *origin,
         });
     }
@@ -508,6 +527,7 @@ fn count_ticks(
         clock: ClockKind::Event { condition },
         variables: vec![ticks, is_tick],
         equations: vec![equation(count, next), equation(flag, now)],
+        steps: Vec::new(),
         origin,
     });
     flat.ir
@@ -796,6 +816,13 @@ impl Builder<'_> {
         let step = ir.add_scalar(Expr::Binary(BinaryOp::Mul, interval, rate), Base::Real);
         let next = ir.add_scalar(Expr::Binary(BinaryOp::Add, before, step), Base::Real);
         let rhs = ir.add_scalar(Expr::If(first, before, next), Base::Real);
+        if let Expr::Var(derivative) = *ir.expr(derivative) {
+            self.steps.push(DiscretizedState {
+                state: var,
+                derivative,
+                equation: self.added.len(),
+            });
+        }
         self.added.push(Equation {
             lhs: state,
             rhs,
@@ -910,6 +937,10 @@ fn remove_clock_variables(flat: &mut FlatModel) {
             .variables
             .iter_mut()
             .for_each(|var| *var = renumber(*var));
+        for step in &mut partition.steps {
+            step.state = renumber(step.state);
+            step.derivative = renumber(step.derivative);
+        }
     }
 }
 

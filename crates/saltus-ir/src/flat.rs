@@ -276,7 +276,18 @@ pub struct ClockedPartition {
     pub clock: ClockKind,
     pub variables: Vec<VarId>,
     pub equations: Vec<Equation>,
+    /// What is differentiated in a discretized partition.
+    pub steps: Vec<DiscretizedState>,
     pub origin: Origin,
+}
+
+/// A variable `x` of a discretized partition with the variable that stands for `der(x)` and the equation that is the step of the solver method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DiscretizedState {
+    pub state: VarId,
+    pub derivative: VarId,
+    /// Index into the equations of the partition.
+    pub equation: usize,
 }
 
 #[derive(Clone, PartialEq, Debug)]

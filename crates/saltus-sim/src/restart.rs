@@ -19,6 +19,8 @@ const ROUND_OFF_SHOWN: f64 = 4.0;
 /// … and the trial step is made so many times longer, so many times.
 const LONGER: f64 = 8.0;
 const LENGTHS: u32 = 7;
+/// A function that really moves changes by more than this many times as much in the longer step; round-off does not.
+const GROWTH_SHOWN: f64 = 4.0;
 
 /// Work space of [`settle`], kept between events.
 #[derive(Debug, Default)]
@@ -156,18 +158,43 @@ fn trial<S: System>(
                 && (r_along[cause.index] - r[cause.index]).abs() <= ROUND_OFF_SHOWN * jump
         })
     };
+    let now = |i: usize| rules[i].holds(r[i]);
+    // A function in another branch has a round-off of its own, which its jump bounds. It leaves if what takes it across grows with the step.
+    let leaves = |cause: &Change, r_along: &[f64]| {
+        let i = cause.index;
+        i < r.len() && rules[i].holds(r_along[i]) != now(i)
+    };
+    let in_doubt = |cause: &Change, r_along: &[f64], before: Option<&Vec<f64>>| {
+        let i = cause.index;
+        let jump = (cause.value_right - cause.value_left).abs();
+        let change = |along: &[f64]| along[i] - r[i];
+        leaves(cause, r_along)
+            && change(r_along).abs() <= ROUND_OFF_SHOWN * jump
+            && before.is_none_or(|before| {
+                change(before) * change(r_along) <= 0.0
+                    || change(r_along).abs() < GROWTH_SHOWN * change(before).abs()
+            })
+    };
+    let mut before: Option<Vec<f64>> = None;
+    let mut doubtful = false;
     let mut h = CONFIRM_ULPS * resolution;
     for _ in 0..LENGTHS {
         go(along, 0.5 * h, dx);
         at(t + 0.5 * h, along, Wanted::Derivatives(dx_half))?;
         go(along, h, dx_half);
         at(t + h, along, Wanted::Crossings(r_along))?;
-        if !hidden(r, r_along) {
+        doubtful = causes.iter().any(|c| in_doubt(c, r_along, before.as_ref()));
+        if !doubtful && !hidden(r, r_along) {
             break;
+        }
+        if doubtful {
+            before = Some(r_along.clone());
         }
         h *= LONGER;
     }
-    let now = |i: usize| rules[i].holds(r[i]);
+    if doubtful {
+        return Ok(false);
+    }
     let at_zero = |i: usize| r[i] == 0.0 || causes.iter().any(|cause| cause.index == i);
     leaving.clear();
     for i in 0..r.len() {

@@ -1234,15 +1234,19 @@ impl<I: Instance> Run<'_, I> {
         self.record_event(t, kind, restart);
         let crossings = self.instance.system(&self.values).crossings();
         let far_sides = &self.work.far_sides;
-        // An event that changed nothing is no bounce: it counts, but says nothing about intervals.
-        let bounces: &[(usize, f64)] = if self.work.step.iterations > 1 || moved {
+        let discrete = self.instance.system(&self.values).discrete_slots();
+        let same = |slot: &Slot| self.work.before[slot.index()] == self.values.get(*slot);
+        let discrete_changed = !discrete.iter().all(same);
+        let reset = !self.work.step.reinitialised.is_empty();
+        // An event that changed nothing is no bounce: it counts, but says nothing about intervals. The round-off of a function, of the voltage at an open diode between
+        // windings, makes such events: it takes the other side, and the motion takes it back.
+        let bounces: &[(usize, f64)] = if discrete_changed || reset {
             far_sides
         } else {
             &[]
         };
         let (changes, size) = (&self.work.causes, &self.work.isolation.scale);
         let (truth, values) = (&self.work.truth, &self.values);
-        let reset = !self.work.step.reinitialised.is_empty();
         let stays = |i: usize| {
             let now = |c: &CrossingInfo| values.get(c.relation) != 0.0;
             reset && crossings.get(i).is_some_and(|c| now(c) != truth[i])
@@ -1259,9 +1263,7 @@ impl<I: Instance> Run<'_, I> {
         {
             change = Some(Discontinuity::Dynamics);
         }
-        let discrete = self.instance.system(&self.values).discrete_slots();
-        let same = |slot: &Slot| self.work.before[slot.index()] == self.values.get(*slot);
-        if !discrete.iter().all(same) {
+        if discrete_changed {
             self.work.rows.forget();
         }
         self.enter_mode_if_changed();

@@ -10,6 +10,10 @@
 //! characteristic), such a set is taken: after a located event the one in which the located relation has flipped, else the one the search
 //! started from.
 //!
+//! Where no set agrees with its own solution, an equation may have to remember what has happened: a clutch that leaves its peak of friction slides with a smaller
+//! parameter than the one at which it began to (`start = s > peak or pre(start) and s > sliding`). After a located event the set that follows from the old one, in which the located relations
+//! have flipped, is then taken for this pass of the event iteration; the next pass, with `pre` as this one has left it, has to agree with itself.
+//!
 //! At the initial point, and where an event has changed the set, [`crate::several`] looks for another solution and a note says so.
 //!
 //! Guesses come from the last accepted point (`accept`), so a result does not depend on rejected trials. Unknowns whose derivative is known there
@@ -403,7 +407,22 @@ impl Driver {
             cause: None,
         };
         let start = mixed.set();
-        match mixed.search(&start)? {
+        let found = match mixed.search(&start) {
+            Err(error @ SolveError::Mixed(_)) if schedule == ScheduleKind::Event => {
+                let solved = mixed.flipped(&start)?.ok_or(error)?;
+                // Once in an event.
+                self.flipping.clear();
+                return match solved {
+                    Solved::MinimumNorm { rank } => {
+                        self.note(schedule, id, rank, info);
+                        Ok(())
+                    }
+                    Solved::Regular => Ok(()),
+                };
+            }
+            found => found?,
+        };
+        match found {
             Solved::MinimumNorm { rank } => self.note(schedule, id, rank, info),
             Solved::Regular => {
                 let budget = &mut self.budgets[id.0 as usize];
@@ -650,6 +669,35 @@ impl<S: System> MixedSolve<'_, S> {
             }
             Pass::Changed(_) | Pass::Unsolvable => Ok(None),
         }
+    }
+
+    /// The set that follows from the one before the event because the located relations have flipped, and no others; its Reals are solved for.
+    fn flipped(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
+        self.solve.work.discrete.copy_from_slice(start);
+        let Pass::Changed(_) = self.pass()? else {
+            return Ok(None);
+        };
+        let set = self.solve.work.discrete_next.clone();
+        let is_relation = |slot: &Slot| {
+            let crossing = self.crossing_of.get(slot.index());
+            crossing.copied().flatten().is_some()
+        };
+        let mut relations = (self.solve.info.discrete.iter().enumerate())
+            .filter(|(_, slot)| is_relation(slot))
+            .map(|(i, _)| i);
+        let only_located = relations.all(|i| (set[i] != start[i]) == self.flipping[i]);
+        if !only_located || !self.flipping.contains(&true) {
+            return Ok(None);
+        }
+        self.solve.work.discrete.copy_from_slice(&set);
+        let (Pass::Consistent(solved) | Pass::Changed(solved)) = self.pass()? else {
+            return Ok(None);
+        };
+        let solve = &mut self.solve;
+        for (slot, value) in solve.info.discrete.iter().zip(&set) {
+            solve.values.v[slot.index()] = *value;
+        }
+        Ok(Some(solved))
     }
 
     /// Changes only the first violated value per pass.

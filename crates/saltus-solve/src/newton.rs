@@ -506,10 +506,11 @@ impl<S: System> BlockSolve<'_, S> {
         None
     }
 
-    /// If the equations cannot be evaluated at the guess (they divide by an unknown whose guess is 0), tries guesses beside it.
+    /// If the equations cannot be evaluated at the guess (they divide by an unknown whose guess is 0), or do not depend on an unknown there (on the square of a flow
+    /// that is 0), tries guesses beside it.
     fn solve_beside_guess(&mut self) -> Option<Result<Solved, SolveError>> {
         self.work.u.copy_from_slice(&self.work.start);
-        if self.residual_at_u().is_ok() {
+        if self.residual_at_u().is_ok() && !self.is_flat_at_u() {
             return None;
         }
         for share in GUESS_SHIFTS {
@@ -523,6 +524,18 @@ impl<S: System> BlockSolve<'_, S> {
             }
         }
         None
+    }
+
+    /// No equation changes with one of the unknowns.
+    fn is_flat_at_u(&mut self) -> bool {
+        if self
+            .jacobian(|nominal, u| EPS.sqrt() * u.abs().max(nominal))
+            .is_err()
+        {
+            return false;
+        }
+        let w = &*self.work;
+        (0..w.u.len()).any(|j| w.jacobian[w.pattern.column(j)].iter().all(|v| *v == 0.0))
     }
 
     /// Simplified Newton with the factors of an earlier point; false (and no harm) if it does not contract fast.

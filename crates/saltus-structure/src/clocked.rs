@@ -3,7 +3,7 @@
 use crate::events::{Context, Extractor};
 use crate::rewrite::Forms;
 use crate::system::TimeEvent;
-use crate::work::{Class, Eq, Kind, Work};
+use crate::work::{Class, ClockedStep, Eq, Kind, Work};
 use saltus_ir::flat::{ClockKind, ClockedPartition};
 use saltus_ir::{Base, ExprId};
 
@@ -28,6 +28,13 @@ pub(crate) fn add_partition(
     partition: &ClockedPartition,
 ) {
     let active = tick(extractor, forms, index, partition);
+    let first = extractor.work.equations.len();
+    (extractor.work.clocked_steps).extend(partition.steps.iter().map(|step| ClockedStep {
+        partition: index as u32,
+        state: step.state,
+        derivative: step.derivative,
+        equation: first + step.equation,
+    }));
     for equation in &partition.equations {
         let lhs = extractor.extract(equation.lhs, Context::When, equation.origin);
         let rhs = extractor.extract(equation.rhs, Context::When, equation.origin);

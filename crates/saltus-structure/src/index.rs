@@ -25,6 +25,8 @@ pub(crate) const DIFFERENTIATIONS_MAX: u32 = 12;
 pub(crate) struct Reduced {
     /// (state, derivative, reason)
     pub(crate) states: Vec<(VarId, VarId, String)>,
+    /// Equations that have been differentiated.
+    pub(crate) differentiated: Vec<usize>,
 }
 
 /// Chains of derivatives: for each chain its variables by order.
@@ -196,7 +198,14 @@ pub(crate) fn reduce_index(work: &mut Work, mut chains: Chains) -> Option<Reduce
         }
     }
     report_unheard_wishes(work, &chains, &dummies);
-    Some(Reduced { states })
+    let differentiated = (continuous.iter().zip(&offsets.equation))
+        .filter(|(_, times)| **times > 0)
+        .map(|(k, _)| *k)
+        .collect();
+    Some(Reduced {
+        states,
+        differentiated,
+    })
 }
 
 /// Makes the derivatives up to the given order of each chain.

@@ -4,7 +4,7 @@
 //! discrete unknowns with crossing functions, index reduced, equations sorted into blocks and torn, an initial system
 //! beside it. `saltus-codegen` turns it into code.
 //!
-//! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `inline`, `zeros`, `alias`, `hidden`,
+//! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `discretized`, `inline`, `zeros`, `alias`, `hidden`,
 //! `index` (with `wish`, `select`, `sets`), `sort` (with `block`), `schedule`, `initial`. Where branches of equations may leave the sorted system singular,
 //! `modes` structures the model again with the branches chosen.
 
@@ -15,6 +15,7 @@ mod clocked;
 mod collect;
 mod derivative;
 mod discontinuity;
+mod discretized;
 mod events;
 mod growth;
 mod hidden;
@@ -96,6 +97,7 @@ fn build(work: &mut Work) -> Option<Parts> {
         }
         return None;
     }
+    discretized::reduce_partitions(work);
     inline::inline_integrators(work);
     if !work.errors.is_empty() {
         return None;

@@ -71,6 +71,16 @@ pub(crate) struct GuardedAction {
     pub(crate) origin: Origin,
 }
 
+/// The step of a solver method as an equation of a clocked partition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClockedStep {
+    pub(crate) partition: u32,
+    pub(crate) state: VarId,
+    pub(crate) derivative: VarId,
+    /// Index into `Work::equations`.
+    pub(crate) equation: usize,
+}
+
 #[derive(Clone)]
 pub(crate) struct Work {
     pub(crate) flat: FlatModel,
@@ -98,6 +108,8 @@ pub(crate) struct Work {
     /// Partition of a clocked variable.
     pub(crate) partition: FxHashMap<VarId, u32>,
     pub(crate) clocked_vars: Vec<(VarId, Origin)>,
+    /// Of discretized partitions; the indices hold until `discretized` has run.
+    pub(crate) clocked_steps: Vec<ClockedStep>,
     /// Values of parameters, where known.
     pub(crate) values: Vec<Option<Value>>,
     /// Expressions in parameters that are zero and multiply something (`zeros`).
@@ -155,6 +167,7 @@ impl Work {
             reinit_vars: Vec::new(),
             partition: FxHashMap::default(),
             clocked_vars: Vec::new(),
+            clocked_steps: Vec::new(),
             values: Vec::new(),
             zero_factors: FxHashSet::default(),
             state_sets: Vec::new(),
