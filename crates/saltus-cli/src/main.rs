@@ -9,6 +9,7 @@ mod engine;
 mod exit;
 mod files;
 mod interrupt;
+mod memory;
 mod progress;
 
 use std::process::ExitCode;
@@ -21,7 +22,11 @@ use crate::exit::Exit;
 /// Deeply nested models are worked on recursively; the depth is bounded, and this is room for the bound.
 const STACK_BYTES: usize = 512 << 20;
 
+#[global_allocator]
+static ALLOCATOR: memory::Allocator = memory::Allocator;
+
 fn main() -> ExitCode {
+    memory::limit();
     bug::install_hook();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

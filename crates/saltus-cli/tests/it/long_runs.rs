@@ -308,3 +308,23 @@ fn pictures_need_no_variable_of_the_result() {
     assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
     assert!(ran.stderr.contains("no variable `z`"));
 }
+
+/// A model that does not fit into memory ends with a message and the exit code of a run that could not be completed, not by a signal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_model_too_large_for_memory_says_so() {
+    let folder = scratch("memory");
+    let text = "model Large\n  parameter Integer n = 50000000;\n  Real x[n](each start = 1, each fixed = true);\nequation\n  der(x) = -x;\nend Large;\n";
+    fs::write(folder.join("Large.mo"), text).unwrap();
+    let program = env!("CARGO_BIN_EXE_saltus");
+    let command = format!("ulimit -v 1500000; exec '{program}' check Large.mo");
+    let ended = std::process::Command::new("sh")
+        .args(["-c", &command])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(3), "{stderr}");
+    assert!(stderr.starts_with("error[out-of-memory]"), "{stderr}");
+    assert!(stderr.contains("help: "), "{stderr}");
+}
