@@ -43,3 +43,4 @@ mod versions;
 pub use core::FlattenOptions;
 pub use flatten::{Flattened, flatten};
 pub use tree::{ClassTree, FileArena, Files};
+pub use versions::compare as compare_versions;

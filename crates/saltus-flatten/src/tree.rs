@@ -218,22 +218,27 @@ impl<'a> ClassTree<'a> {
     fn check_versions(&mut self, node: NodeId, def: &'a ast::ClassDef) {
         let name = self.nodes[node].name;
         let mut misfits = Vec::new();
-        if let (Some(folder), Some(wishes)) = (self.found.get(&name), self.wishes.get(&name)) {
-            misfits.extend(
-                wishes
-                    .iter()
-                    .filter_map(|w| versions::misfit(w, def, folder)),
-            );
+        if let Some(wishes) = self.wishes.get(&name) {
+            let place = self.place_of(name, def);
+            misfits.extend((wishes.iter()).filter_map(|w| versions::misfit(w, def, &place)));
         }
         for (library, wish) in versions::wishes(def) {
             let there = self.nodes[ROOT].children.get(&library);
-            let text = there.and_then(|&node| self.nodes[node].def);
-            if let (Some(text), Some(folder)) = (text, self.found.get(&library)) {
-                misfits.extend(versions::misfit(&wish, text, folder));
+            if let Some(text) = there.and_then(|&node| self.nodes[node].def) {
+                let place = self.place_of(library, text);
+                misfits.extend(versions::misfit(&wish, text, &place));
             }
             self.wishes.entry(library).or_default().push(wish);
         }
         self.diagnostics.extend(misfits);
+    }
+
+    /// The folder or file of a top-level class.
+    fn place_of(&self, name: Name, def: &ast::ClassDef) -> String {
+        match self.found.get(&name) {
+            Some(folder) => folder.clone(),
+            None => self.sources.file(def.span.file).name.clone(),
+        }
     }
 
     pub fn name(&self, node: NodeId) -> Name {

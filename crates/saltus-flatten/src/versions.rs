@@ -86,7 +86,7 @@ pub(crate) fn misfit(wish: &Wish, library: &ast::ClassDef, folder: &str) -> Opti
 }
 
 /// Versions compared part by part, numbers as numbers: 4.10 is newer than 4.9.
-pub(crate) fn compare(a: &str, b: &str) -> Ordering {
+pub fn compare(a: &str, b: &str) -> Ordering {
     let parts = |version: &str| -> Vec<(u64, String)> {
         let part = |part: &str| match part.parse() {
             Ok(number) => (number, String::new()),

@@ -74,6 +74,8 @@ pub(crate) struct RunFiles {
     pub(crate) libraries: Vec<PathBuf>,
     /// Folders of the model's own files: a package that is one file has its resources beside it.
     pub(crate) beside: Vec<PathBuf>,
+    /// Folders of the libraries that the model uses, of which several versions may be there.
+    pub(crate) packages: Vec<PathBuf>,
     pub(crate) permissions: Permissions,
     /// What the external functions of the model include.
     pub(crate) brought: Vec<ForeignCode>,
@@ -83,7 +85,8 @@ pub(crate) struct RunFiles {
 
 impl Host for RunFiles {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        read(&self.resolve(path))
+        let resolved = self.resolve(path);
+        read(&resolved).map_err(|why| self.unreadable(path, &resolved, &why))
     }
 
     fn full_path(&self, path: &str) -> Result<String, String> {
@@ -305,11 +308,61 @@ impl RunFiles {
             let plain = library.join(rest);
             let single = library.join(format!("{package}.mo")).is_file();
             let beside = single.then(|| library.join(inside));
-            [Some(plain), beside].into_iter().flatten()
+            let versions = versions_of(library, package)
+                .into_iter()
+                .map(|dir| dir.join(inside));
+            [Some(plain), beside].into_iter().flatten().chain(versions)
         };
-        let found = (self.libraries.iter().flat_map(in_library))
+        let is_of_package = |folder: &&PathBuf| {
+            folder
+                .file_name()
+                .is_some_and(|name| is_version_of(&name.to_string_lossy(), package))
+        };
+        let used = self
+            .packages
+            .iter()
+            .filter(is_of_package)
+            .map(|folder| folder.join(inside));
+        let found = used
+            .chain(self.libraries.iter().flat_map(in_library))
             .chain(self.beside.iter().map(|folder| folder.join(inside)))
             .find(|p| p.exists());
         found.unwrap_or_else(|| PathBuf::from(rest))
     }
+
+    /// Says which file was looked for, where, and what can be done.
+    fn unreadable(&self, path: &str, resolved: &Path, why: &str) -> String {
+        if path.starts_with("modelica://") {
+            return format!(
+                "`{path}` cannot be read: {why}; it was looked for in the folder of the library; check its name, or the version of the library"
+            );
+        }
+        let place = match std::path::absolute(resolved) {
+            Ok(full) if full != resolved => format!(" (as `{}`)", full.display()),
+            _ => String::new(),
+        };
+        format!(
+            "`{path}`{place} cannot be read: {why}; give the name from the working folder, a full path, or `modelica://Library/…` for a file of a library"
+        )
+    }
+}
+
+/// `Modelica` or `Modelica 4.1.0` for the package `Modelica`.
+fn is_version_of(folder: &str, package: &str) -> bool {
+    let rest = folder.strip_prefix(package);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// Folders `Modelica 4.1.0` of a package with versions, the newest first.
+fn versions_of(library: &Path, package: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(library).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut versions: Vec<String> = names
+        .filter(|name| name != package && is_version_of(name, package))
+        .collect();
+    versions.sort_by(|a, b| saltus_flatten::compare_versions(b, a));
+    versions
+        .into_iter()
+        .map(|name| library.join(name))
+        .collect()
 }

@@ -12,7 +12,7 @@ use saltus_ir::{FlatModel, Value};
 use saltus_model::{Instance, Model, ModelInfo, Values, VariableInfo, VariableKind};
 use saltus_plot::StructurePicture;
 use saltus_structure::StructuredSystem;
-use saltus_syntax::{Diagnostic, Name, SourceMap, Span};
+use saltus_syntax::{Diagnostic, FileId, Name, SourceMap, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -320,11 +320,29 @@ impl Workspace {
         tree
     }
 
+    /// Folders of the libraries from which texts were read.
+    fn used_packages(&self, sources: &SourceMap) -> Vec<PathBuf> {
+        let files = (0..sources.len()).map(|k| Path::new(&sources.file(FileId(k as u32)).name));
+        let is_library = |folder: &&Path| {
+            let around = folder.parent();
+            self.libraries
+                .iter()
+                .any(|library| Some(library.as_path()) == around)
+        };
+        files
+            .filter(|file| file.file_name().is_some_and(|name| name == "package.mo"))
+            .filter_map(Path::parent)
+            .filter(is_library)
+            .map(Path::to_path_buf)
+            .collect()
+    }
+
     /// What functions of the model may reach; `brought` is the code that they include.
-    fn run_files(&self, brought: Vec<ForeignCode>) -> Arc<RunFiles> {
+    fn run_files(&self, brought: Vec<ForeignCode>, packages: Vec<PathBuf>) -> Arc<RunFiles> {
         Arc::new(RunFiles {
             libraries: self.libraries.clone(),
             beside: self.folders_of_sources(),
+            packages,
             permissions: self.permissions.clone(),
             brought,
             #[cfg(unix)]
@@ -353,7 +371,7 @@ impl Workspace {
                 .iter()
                 .map(|(p, v)| (Name::new(p), Value::Real(*v)))
                 .collect(),
-            files: Some(self.run_files(Vec::new())),
+            files: Some(self.run_files(Vec::new(), Vec::new())),
         };
         let flattened = saltus_flatten::flatten(tree, class, options);
         let parse = flattened.tree.seconds_parsing;
@@ -434,7 +452,7 @@ impl Workspace {
                     sources: sources.clone(),
                 })
             })?
-            .with_host(self.run_files(brought));
+            .with_host(self.run_files(brought, self.used_packages(&sources)));
         times.codegen = start.elapsed().as_secs_f64();
         self.report(Stage::Codegen, times.codegen);
         Ok(Compiled {
