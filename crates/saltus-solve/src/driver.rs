@@ -10,12 +10,14 @@
 //! characteristic), such a set is taken: after a located event the one in which the located relation has flipped, else the one the search
 //! started from.
 //!
+//! At the initial point the first sets are those that start values make true.
+//!
 //! At the initial point, and where an event has changed the set, [`crate::several`] looks for another solution and a note says so.
 //!
 //! Guesses come from the last accepted point (`accept`), so a result does not depend on rejected trials.
 
 use crate::error::{MixedFailure, SolveError};
-pub use crate::newton::{Accuracy, Counters};
+pub use crate::newton::{Accuracy, Counters, Effort};
 use crate::newton::{BlockSolve, BlockWork, Solved};
 use crate::scale::{RELATION_BAND_REL, Tolerances};
 use crate::several::{BUDGET, SeveralSolutions, neighbours};
@@ -25,6 +27,8 @@ use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Section, Slot, S
 const PASSES_MAX: usize = 30;
 /// Passes with one change each.
 const SINGLE_CHANGES_MAX: usize = 200;
+/// Passes in which discrete values follow start values, which stay.
+const FOLLOW_PASSES_MAX: usize = 4;
 /// Starting sets of the systematic search: all subsets of so many literals, or all single and double changes of more …
 const SEARCH_ALL_MAX: usize = 12;
 /// … and not more than these.
@@ -82,8 +86,8 @@ pub enum Noted {
 pub struct Driver {
     blocks: Vec<Option<BlockWork>>,
     noted: Vec<bool>,
-    /// By block: solutions that may be spent on looking for others; nothing after one was found.
-    budgets: Vec<u32>,
+    /// By block: evaluations that may be spent on looking for other solutions; nothing after one was found.
+    budgets: Vec<u64>,
     notes: Vec<BlockNote>,
     tolerances: Tolerances,
     /// For each slot that is a relation its crossing function.
@@ -93,6 +97,7 @@ pub struct Driver {
     /// Relations that a located event says have flipped, until the next event schedule has run.
     flipping: Vec<Slot>,
     branch: Branch,
+    effort: Effort,
     pub counters: Counters,
     /// Number of linear and nonlinear blocks in the continuous schedules, and the largest number of unknowns.
     pub n_linear: usize,
@@ -112,6 +117,7 @@ impl Driver {
             r: Vec::new(),
             flipping: Vec::new(),
             branch: Branch::Follow,
+            effort: Effort::Full,
             counters: Counters::default(),
             n_linear: 0,
             n_nonlinear: 0,
@@ -177,6 +183,11 @@ impl Driver {
     /// What nonlinear blocks do from now on.
     pub fn set_branch(&mut self, branch: Branch) {
         self.branch = branch;
+    }
+
+    /// How much is tried from now on before a block counts as one without a solution.
+    pub fn set_effort(&mut self, effort: Effort) {
+        self.effort = effort;
     }
 
     /// The unknowns of all blocks.
@@ -296,6 +307,7 @@ impl Driver {
             values,
             counters: &mut self.counters,
             accuracy,
+            effort: self.effort,
             tolerances: self.tolerances,
         };
         if self.branch == Branch::Hold && !info.linear {
@@ -370,6 +382,7 @@ impl Driver {
             values,
             counters: &mut self.counters,
             accuracy,
+            effort: self.effort,
             tolerances: self.tolerances,
         };
         let flipping = (info.discrete.iter())
@@ -385,13 +398,18 @@ impl Driver {
             cause: None,
         };
         let start = mixed.set();
-        match mixed.search(&start)? {
+        let solved = match mixed.begin_at_start_values(&start)? {
+            Some(solved) => solved,
+            None => mixed.search(&start)?,
+        };
+        match solved {
             Solved::MinimumNorm { rank } => self.note(schedule, id, rank, info),
             Solved::Regular => {
                 let budget = &mut self.budgets[id.0 as usize];
                 let chosen = schedule == ScheduleKind::Initial || mixed.differs_from(&start);
                 if *budget > 0
                     && chosen
+                    && self.effort == Effort::Full
                     && let Some(several) = mixed.another(budget)?
                 {
                     *budget = 0;
@@ -422,6 +440,15 @@ pub(crate) struct MixedSolve<'a, S> {
     cause: Option<SolveError>,
 }
 
+/// From which Reals discrete values follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Follow {
+    /// From all in the array as they are.
+    StartValues,
+    /// From the unknowns, and from what the equations make of them.
+    Unknowns,
+}
+
 /// What one pass showed.
 enum Pass {
     Consistent(Solved),
@@ -443,6 +470,52 @@ impl<S: System> MixedSolve<'_, S> {
         (slots.zip(set)).any(|(slot, value)| self.solve.values.get(*slot) != *value)
     }
 
+    /// At the initial point nothing has decided the relations yet: their values in the array are no more than a beginning. Start values say more
+    /// (which way a fluid flows), so the sets that they make true come first: those of all variables, then those that follow from the unknowns.
+    /// `None` if they lead nowhere; the array is then what it was.
+    fn begin_at_start_values(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
+        if self.solve.schedule != ScheduleKind::Initial {
+            return Ok(None);
+        }
+        let values = self.solve.values.v.clone();
+        let mut tried = vec![start.to_vec()];
+        for follow in [Follow::StartValues, Follow::Unknowns] {
+            let set = self.set_that_follows(follow);
+            self.solve.values.v.copy_from_slice(&values);
+            let Some(set) = set.filter(|set| !tried.contains(set)) else {
+                continue;
+            };
+            let solved = self.iterate(&set, PASSES_MAX)?;
+            if let Some(Solved::Regular) = solved {
+                return Ok(solved);
+            }
+            self.solve.values.v.copy_from_slice(&values);
+            tried.push(set);
+        }
+        Ok(None)
+    }
+
+    /// The discrete values that the Reals in the array make true; `None` if they cannot be evaluated.
+    fn set_that_follows(&mut self, follow: Follow) -> Option<Vec<f64>> {
+        for _ in 0..FOLLOW_PASSES_MAX {
+            let before = self.set();
+            let solve = &mut self.solve;
+            if follow == Follow::Unknowns {
+                let mut residual = vec![0.0; solve.info.residual_sites.len()];
+                solve.counters.residuals += 1;
+                (solve
+                    .system
+                    .residual(solve.block, solve.values, &mut residual))
+                .ok()?;
+            }
+            (solve.system.update_discrete(solve.block, solve.values)).ok()?;
+            if !self.differs_from(&before) {
+                break;
+            }
+        }
+        Some(self.set())
+    }
+
     fn search(&mut self, start: &[f64]) -> Result<Solved, SolveError> {
         if let Some(solved) = self.iterate(start, PASSES_MAX)? {
             let Solved::MinimumNorm { rank } = solved else {
@@ -454,6 +527,9 @@ impl<S: System> MixedSolve<'_, S> {
         }
         if let Some(solved) = self.take_near(start)? {
             return Ok(solved);
+        }
+        if self.solve.effort == Effort::Once {
+            return Err(self.failure(Vec::new()));
         }
         if let Some(set) = self.by_complementarity(start)
             && let Some(solved) = self.iterate(&set, SEARCH_PASSES_MAX)?
@@ -476,13 +552,17 @@ impl<S: System> MixedSolve<'_, S> {
         if let Some(solved) = self.enumerate(start)? {
             return Ok(solved);
         }
-        Err(SolveError::Mixed(Box::new(MixedFailure {
+        Err(self.failure(oscillating))
+    }
+
+    fn failure(&mut self, oscillating: Vec<(Slot, f64, f64)>) -> SolveError {
+        SolveError::Mixed(Box::new(MixedFailure {
             schedule: self.solve.schedule,
             block: self.solve.block,
             tried: self.tried,
             oscillating,
             cause: self.cause.take(),
-        })))
+        }))
     }
 
     /// One pass: solve the Reals for the set in `discrete`, recompute the set into `discrete_next`.
@@ -656,11 +736,15 @@ impl<S: System> MixedSolve<'_, S> {
 
     /// From neighbours of the start, as far as the bound reaches.
     fn enumerate(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
+        self.solve.effort = Effort::Once;
+        let mut found = Ok(None);
         for candidate in neighbours(start, SEARCH_ALL_MAX).take(SEARCH_MAX) {
-            if let Some(solved) = self.iterate(&candidate, SEARCH_PASSES_MAX)? {
-                return Ok(Some(solved));
+            found = self.iterate(&candidate, SEARCH_PASSES_MAX);
+            if !matches!(found, Ok(None)) {
+                break;
             }
         }
-        Ok(None)
+        self.solve.effort = Effort::Full;
+        found
     }
 }

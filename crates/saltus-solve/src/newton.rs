@@ -56,6 +56,16 @@ pub enum Accuracy {
     Tight,
 }
 
+/// How much is tried before a nonlinear block counts as one without a solution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effort {
+    /// Guesses along the Newton step and beside the first one as well; of mixed blocks a systematic search, and whether there is another solution.
+    Full,
+    /// From the guess and from nowhere else: for points that are tried and given up for others (steps of a homotopy, sets of discrete values one of
+    /// many).
+    Once,
+}
+
 /// Work done in blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
@@ -210,6 +220,7 @@ pub(crate) struct BlockSolve<'a, S> {
     pub(crate) values: &'a mut Values,
     pub(crate) counters: &'a mut Counters,
     pub(crate) accuracy: Accuracy,
+    pub(crate) effort: Effort,
     pub(crate) tolerances: Tolerances,
 }
 
@@ -371,7 +382,7 @@ impl<S: System> BlockSolve<'_, S> {
             let nominal = std::mem::replace(&mut self.work.nominal, sizes);
             let solved = self.search();
             self.work.nominal = nominal;
-            if solved.is_ok() {
+            if solved.is_ok() || self.effort == Effort::Once {
                 return solved;
             }
         }
@@ -380,17 +391,11 @@ impl<S: System> BlockSolve<'_, S> {
 
     /// From the guess, within the limits and then without them.
     fn search(&mut self) -> Result<Solved, SolveError> {
-        let inside = |w: &BlockWork| {
-            (0..w.u.len()).all(|i| w.start[i] >= w.min[i] && w.start[i] <= w.max[i])
-        };
-        let limited = inside(self.work)
-            && self
-                .work
-                .min
-                .iter()
-                .chain(&self.work.max)
-                .any(|limit| limit.is_finite());
-        if limited {
+        if self.effort == Effort::Once {
+            let limited = self.starts_inside_limits();
+            return self.damped(limited);
+        }
+        if self.starts_inside_limits() {
             self.work.u.copy_from_slice(&self.work.start);
             if let Ok(solved) = self.damped(true) {
                 return Ok(solved);
@@ -408,6 +413,13 @@ impl<S: System> BlockSolve<'_, S> {
             Err(failure) => failure,
         };
         self.solve_beside_guess().unwrap_or(Err(failure))
+    }
+
+    /// Whether there are limits and the guess keeps them.
+    fn starts_inside_limits(&self) -> bool {
+        let w = &*self.work;
+        let inside = (0..w.u.len()).all(|i| w.start[i] >= w.min[i] && w.start[i] <= w.max[i]);
+        inside && (w.min.iter().chain(&w.max)).any(|limit| limit.is_finite())
     }
 
     /// Sizes of the unknowns of the initial system: a start value that is smaller than the nominal value where that is 1, as it is where none was declared. (The default of 1

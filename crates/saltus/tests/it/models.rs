@@ -81,6 +81,7 @@ models! {
     feasible_solution: "feasible-solution",
     filament_pendulum: "filament-pendulum",
     floating_inductors: "floating-inductors",
+    flow_direction_initially: "flow-direction-initially",
     four_bar: "four-bar",
     free_parameter: "free-parameter",
     free_parameter_passed: "free-parameter-passed",
