@@ -82,6 +82,7 @@ models! {
     filament_pendulum: "filament-pendulum",
     floating_inductors: "floating-inductors",
     flow_direction_initially: "flow-direction-initially",
+    flow_rests: "flow-rests",
     four_bar: "four-bar",
     free_parameter: "free-parameter",
     free_parameter_passed: "free-parameter-passed",
