@@ -92,6 +92,7 @@ models! {
     friction_curve_sticks: "friction-curve-sticks",
     friction_two_masses: "friction-two-masses",
     friction_velocity: "friction-velocity",
+    guarded_logarithm: "guarded-logarithm",
     harmonic_oscillator: "harmonic-oscillator",
     homotopy: "homotopy",
     hysteresis_boolean: "hysteresis-boolean",
