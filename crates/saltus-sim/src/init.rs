@@ -24,7 +24,7 @@ use saltus_model::{
 use saltus_solve::released::{checks_hold, unmet};
 use saltus_solve::scale::{ONWARD_ULPS, time_resolution};
 use saltus_solve::{
-    Accuracy, Contradiction, Driver, Guess, NotReleased, Released, SolveError, Tolerances,
+    Accuracy, Contradiction, Driver, Effort, Guess, NotReleased, Released, SolveError, Tolerances,
 };
 use std::cell::Cell;
 
@@ -385,7 +385,8 @@ fn solve<I: Instance>(
     )
 }
 
-/// Follows the solution from λ = 0 to λ = 1; false if it got stuck.
+/// Follows the solution from λ = 0 to λ = 1; false if it got stuck. A step that does not converge from where the last one ended is made smaller
+/// at once: a solution found elsewhere would not be on the path.
 fn continuation<I: Instance>(
     instance: &I,
     mode: &mut Mode,
@@ -393,9 +394,23 @@ fn continuation<I: Instance>(
     slot: Slot,
 ) -> bool {
     set_flag(values, Some(slot), 0.0);
-    if solve(instance, mode, values).is_err() {
-        return false;
+    let start = values.clone();
+    mode.driver.set_effort(Effort::Once);
+    let begins = solve(instance, mode, values).is_ok();
+    mode.driver.set_effort(Effort::Full);
+    if !begins {
+        *values = start;
+        if solve(instance, mode, values).is_err() {
+            return false;
+        }
     }
+    mode.driver.set_effort(Effort::Once);
+    let ends = follow(instance, mode, values, slot);
+    mode.driver.set_effort(Effort::Full);
+    ends && solve(instance, mode, values).is_ok()
+}
+
+fn follow<I: Instance>(instance: &I, mode: &mut Mode, values: &mut Values, slot: Slot) -> bool {
     let (mut lambda, mut step) = (0.0f64, HOMOTOPY_STEP_FIRST);
     while lambda < 1.0 {
         let next = (lambda + step).min(1.0);

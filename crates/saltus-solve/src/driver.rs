@@ -14,6 +14,8 @@
 //! parameter than the one at which it began to (`start = s > peak or pre(start) and s > sliding`). After a located event the set that follows from the old one, in which the located relations
 //! have flipped, is then taken for this pass of the event iteration; the next pass, with `pre` as this one has left it, has to agree with itself.
 //!
+//! At the initial point the first sets are those that start values make true.
+//!
 //! At the initial point, and where an event has changed the set, [`crate::several`] looks for another solution and a note says so.
 //!
 //! Guesses come from the last accepted point (`accept`), so a result does not depend on rejected trials. Unknowns whose derivative is known there
@@ -21,7 +23,7 @@
 //! stretched), the point itself is as near to the other branch.
 
 use crate::error::{MixedFailure, SolveError};
-pub use crate::newton::{Accuracy, Counters};
+pub use crate::newton::{Accuracy, Counters, Effort};
 use crate::newton::{BlockSolve, BlockWork, Solved};
 use crate::scale::{RELATION_BAND_REL, Tolerances};
 use crate::several::{BUDGET, SeveralSolutions, neighbours};
@@ -31,6 +33,8 @@ use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Section, Slot, S
 const PASSES_MAX: usize = 30;
 /// Passes with one change each.
 const SINGLE_CHANGES_MAX: usize = 200;
+/// Passes in which discrete values follow start values, which stay.
+const FOLLOW_PASSES_MAX: usize = 4;
 /// Starting sets of the systematic search: all subsets of so many literals, or all single and double changes of more …
 const SEARCH_ALL_MAX: usize = 12;
 /// … and not more than these.
@@ -88,8 +92,8 @@ pub enum Noted {
 pub struct Driver {
     blocks: Vec<Option<BlockWork>>,
     noted: Vec<bool>,
-    /// By block: solutions that may be spent on looking for others; nothing after one was found.
-    budgets: Vec<u32>,
+    /// By block: evaluations that may be spent on looking for other solutions; nothing after one was found.
+    budgets: Vec<u64>,
     notes: Vec<BlockNote>,
     tolerances: Tolerances,
     /// For each slot that is a relation its crossing function.
@@ -99,6 +103,7 @@ pub struct Driver {
     /// Relations that a located event says have flipped, until the next event schedule has run.
     flipping: Vec<Slot>,
     branch: Branch,
+    effort: Effort,
     pub counters: Counters,
     /// Number of linear and nonlinear blocks in the continuous schedules, and the largest number of unknowns.
     pub n_linear: usize,
@@ -118,6 +123,7 @@ impl Driver {
             r: Vec::new(),
             flipping: Vec::new(),
             branch: Branch::Follow,
+            effort: Effort::Full,
             counters: Counters::default(),
             n_linear: 0,
             n_nonlinear: 0,
@@ -183,6 +189,11 @@ impl Driver {
     /// What nonlinear blocks do from now on.
     pub fn set_branch(&mut self, branch: Branch) {
         self.branch = branch;
+    }
+
+    /// How much is tried from now on before a block counts as one without a solution.
+    pub fn set_effort(&mut self, effort: Effort) {
+        self.effort = effort;
     }
 
     /// The unknowns of all blocks.
@@ -318,6 +329,7 @@ impl Driver {
             values,
             counters: &mut self.counters,
             accuracy,
+            effort: self.effort,
             tolerances: self.tolerances,
         };
         if self.branch == Branch::Hold && !info.linear {
@@ -392,6 +404,7 @@ impl Driver {
             values,
             counters: &mut self.counters,
             accuracy,
+            effort: self.effort,
             tolerances: self.tolerances,
         };
         let flipping = (info.discrete.iter())
@@ -407,7 +420,11 @@ impl Driver {
             cause: None,
         };
         let start = mixed.set();
-        let found = match mixed.search(&start) {
+        let searched = match mixed.begin_at_start_values(&start)? {
+            Some(solved) => Ok(solved),
+            None => mixed.search(&start),
+        };
+        let found = match searched {
             Err(error @ SolveError::Mixed(_)) if schedule == ScheduleKind::Event => {
                 let solved = mixed.flipped(&start)?.ok_or(error)?;
                 // Once in an event.
@@ -429,6 +446,7 @@ impl Driver {
                 let chosen = schedule == ScheduleKind::Initial || mixed.differs_from(&start);
                 if *budget > 0
                     && chosen
+                    && self.effort == Effort::Full
                     && let Some(several) = mixed.another(budget)?
                 {
                     *budget = 0;
@@ -459,6 +477,15 @@ pub(crate) struct MixedSolve<'a, S> {
     cause: Option<SolveError>,
 }
 
+/// From which Reals discrete values follow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Follow {
+    /// From all in the array as they are.
+    StartValues,
+    /// From the unknowns, and from what the equations make of them.
+    Unknowns,
+}
+
 /// What one pass showed.
 enum Pass {
     Consistent(Solved),
@@ -480,6 +507,52 @@ impl<S: System> MixedSolve<'_, S> {
         (slots.zip(set)).any(|(slot, value)| self.solve.values.get(*slot) != *value)
     }
 
+    /// At the initial point nothing has decided the relations yet: their values in the array are no more than a beginning. Start values say more
+    /// (which way a fluid flows), so the sets that they make true come first: those of all variables, then those that follow from the unknowns.
+    /// `None` if they lead nowhere; the array is then what it was.
+    fn begin_at_start_values(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
+        if self.solve.schedule != ScheduleKind::Initial {
+            return Ok(None);
+        }
+        let values = self.solve.values.v.clone();
+        let mut tried = vec![start.to_vec()];
+        for follow in [Follow::StartValues, Follow::Unknowns] {
+            let set = self.set_that_follows(follow);
+            self.solve.values.v.copy_from_slice(&values);
+            let Some(set) = set.filter(|set| !tried.contains(set)) else {
+                continue;
+            };
+            let solved = self.iterate(&set, PASSES_MAX)?;
+            if let Some(Solved::Regular) = solved {
+                return Ok(solved);
+            }
+            self.solve.values.v.copy_from_slice(&values);
+            tried.push(set);
+        }
+        Ok(None)
+    }
+
+    /// The discrete values that the Reals in the array make true; `None` if they cannot be evaluated.
+    fn set_that_follows(&mut self, follow: Follow) -> Option<Vec<f64>> {
+        for _ in 0..FOLLOW_PASSES_MAX {
+            let before = self.set();
+            let solve = &mut self.solve;
+            if follow == Follow::Unknowns {
+                let mut residual = vec![0.0; solve.info.residual_sites.len()];
+                solve.counters.residuals += 1;
+                (solve
+                    .system
+                    .residual(solve.block, solve.values, &mut residual))
+                .ok()?;
+            }
+            (solve.system.update_discrete(solve.block, solve.values)).ok()?;
+            if !self.differs_from(&before) {
+                break;
+            }
+        }
+        Some(self.set())
+    }
+
     fn search(&mut self, start: &[f64]) -> Result<Solved, SolveError> {
         if let Some(solved) = self.iterate(start, PASSES_MAX)? {
             let Solved::MinimumNorm { rank } = solved else {
@@ -491,6 +564,9 @@ impl<S: System> MixedSolve<'_, S> {
         }
         if let Some(solved) = self.take_near(start)? {
             return Ok(solved);
+        }
+        if self.solve.effort == Effort::Once {
+            return Err(self.failure(Vec::new()));
         }
         if let Some(set) = self.by_complementarity(start)
             && let Some(solved) = self.iterate(&set, SEARCH_PASSES_MAX)?
@@ -513,13 +589,17 @@ impl<S: System> MixedSolve<'_, S> {
         if let Some(solved) = self.enumerate(start)? {
             return Ok(solved);
         }
-        Err(SolveError::Mixed(Box::new(MixedFailure {
+        Err(self.failure(oscillating))
+    }
+
+    fn failure(&mut self, oscillating: Vec<(Slot, f64, f64)>) -> SolveError {
+        SolveError::Mixed(Box::new(MixedFailure {
             schedule: self.solve.schedule,
             block: self.solve.block,
             tried: self.tried,
             oscillating,
             cause: self.cause.take(),
-        })))
+        }))
     }
 
     /// One pass: solve the Reals for the set in `discrete`, recompute the set into `discrete_next`.
@@ -722,11 +802,15 @@ impl<S: System> MixedSolve<'_, S> {
 
     /// From neighbours of the start, as far as the bound reaches.
     fn enumerate(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
+        self.solve.effort = Effort::Once;
+        let mut found = Ok(None);
         for candidate in neighbours(start, SEARCH_ALL_MAX).take(SEARCH_MAX) {
-            if let Some(solved) = self.iterate(&candidate, SEARCH_PASSES_MAX)? {
-                return Ok(Some(solved));
+            found = self.iterate(&candidate, SEARCH_PASSES_MAX);
+            if !matches!(found, Ok(None)) {
+                break;
             }
         }
-        Ok(None)
+        self.solve.effort = Effort::Full;
+        found
     }
 }

@@ -35,7 +35,7 @@ mod three_stage;
 pub use bdf::Bdf;
 pub use dop853::Dop853;
 pub use dopri5::Dopri5;
-pub use driver::{Accuracy, BlockNote, Branch, Counters, Driver, Guess, Noted};
+pub use driver::{Accuracy, BlockNote, Branch, Counters, Driver, Effort, Guess, Noted};
 pub use error::{
     Contradiction, LinearFailure, LinearReason, MixedFailure, NewtonFailure, NewtonReason,
     SolveError, Violated,

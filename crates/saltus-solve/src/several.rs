@@ -2,16 +2,17 @@
 //!
 //! Comes in: a block just solved, with the set of discrete values found. Goes out: another set that is consistent with Reals that differ by more than
 //! the tolerance, or nothing. Searched from neighbours of the set, nearest first, each by a few passes of flip-and-detect; all subsets of few
-//! literals, single and double changes of more. The search ends with the block's budget of solutions, so that a long run does not pay for it:
-//! that none was found says nothing about blocks with many literals.
+//! literals, single and double changes of more. The search ends with the block's budget of evaluations, so that neither a long run nor a large block
+//! pays for it: that none was found says nothing about blocks with many literals.
 
 use crate::driver::MixedSolve;
 use crate::error::SolveError;
-use crate::newton::Solved;
+use crate::newton::{Effort, Solved};
 use saltus_model::{Slot, System};
 
-/// Solutions that a block may spend in a run on looking for others.
-pub(crate) const BUDGET: u32 = 500;
+/// Evaluations of its equations that a block may spend in a run on looking for others, a Jacobian of n unknowns counted as n: some 500 solutions of a
+/// linear block with 20 unknowns, some 140 iterations of one with 70.
+pub(crate) const BUDGET: u64 = 10_000;
 /// Passes from each neighbour.
 const PASSES_MAX: usize = 3;
 /// All subsets of so many literals are tried.
@@ -30,17 +31,18 @@ impl<S: System> MixedSolve<'_, S> {
     /// Another solution than the one in the value array, which stays. `budget` counts down.
     pub(crate) fn another(
         &mut self,
-        budget: &mut u32,
+        budget: &mut u64,
     ) -> Result<Option<SeveralSolutions>, SolveError> {
         let values = self.solve.values.v.clone();
         let slots = self.solve.info.discrete.iter();
         let taken: Vec<f64> = slots.map(|slot| values[slot.index()]).collect();
         let undecided = self.undecided();
         let mut other = None;
+        self.solve.effort = Effort::Once;
         for candidate in neighbours(&taken, ALL_MAX) {
-            let before = self.tried;
+            let before = self.evaluations();
             let solved = self.iterate(&candidate, PASSES_MAX);
-            let spent = self.tried - before;
+            let spent = self.evaluations() - before;
             let found = match solved {
                 Ok(Some(Solved::Regular)) => self.difference(&values, &undecided),
                 // What cannot be solved from there is no solution.
@@ -48,6 +50,7 @@ impl<S: System> MixedSolve<'_, S> {
                 Err(error) if error.recoverable() => None,
                 Err(error) => {
                     self.solve.values.v.copy_from_slice(&values);
+                    self.solve.effort = Effort::Full;
                     return Err(error);
                 }
             };
@@ -58,9 +61,16 @@ impl<S: System> MixedSolve<'_, S> {
                 break;
             }
         }
+        self.solve.effort = Effort::Full;
         self.solve.work.discrete.copy_from_slice(&taken);
         self.solve.work.forget_factors();
         Ok(other)
+    }
+
+    /// Work in blocks until now, as evaluations of the equations.
+    fn evaluations(&self) -> u64 {
+        let (counters, n) = (&self.solve.counters, self.solve.info.unknowns.len());
+        counters.residuals + counters.jacobians * n as u64
     }
 
     /// Relations at zero but for round-off: at an event located there both sides may hold for this instant.

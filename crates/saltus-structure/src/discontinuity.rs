@@ -3,8 +3,9 @@
 //!
 //! Comes in: the sorted event system. Goes out: the same, in which such operators in explicit steps that the derivatives need are branches of relations
 //! `$rel[k]` with crossing functions; nothing but these steps reads the relations, so the motion may slide along their surfaces. Operators that
-//! the user has put into `noEvent`, those in systems of equations, where a branch would be one more unknown, and those that no derivative needs
-//! stay as they are.
+//! the user has put into `noEvent`, those in systems of equations, where a branch would be one more unknown, those that no derivative needs, and those
+//! that keep an operation inside its domain (`sqrt(abs(x))`, `log(max(eps, x))`: a branch that is held beyond its end would lead out of it) stay as
+//! they are.
 
 use crate::schedule::derivative_steps;
 use crate::system::{Assignment, Crossing, CrossingClass, Step};
@@ -69,14 +70,28 @@ impl Branches<'_> {
         memo[&value]
     }
 
-    /// The nodes that are not inside `noEvent`.
+    /// The nodes that are inside neither `noEvent` nor an argument of limited domain.
     fn located(&self, value: ExprId) -> FxHashSet<ExprId> {
         let ir = &self.work.flat.ir;
         let mut seen = FxHashSet::default();
         let mut stack = vec![value];
         while let Some(id) = stack.pop() {
-            if !matches!(ir.expr(id), Expr::Builtin(Builtin::NoEvent, _)) && seen.insert(id) {
-                ir.for_each_child(id, |child| stack.push(child));
+            if matches!(ir.expr(id), Expr::Builtin(Builtin::NoEvent, _)) || !seen.insert(id) {
+                continue;
+            }
+            match ir.expr(id) {
+                Expr::Builtin(
+                    Builtin::Sqrt | Builtin::Log | Builtin::Log10 | Builtin::Asin | Builtin::Acos,
+                    _,
+                ) => {}
+                Expr::Binary(BinaryOp::Pow, base, exponent) => {
+                    stack.push(*exponent);
+                    let whole = (ir.as_number(*exponent)).is_some_and(|p| p.fract() == 0.0);
+                    if whole {
+                        stack.push(*base);
+                    }
+                }
+                _ => ir.for_each_child(id, |child| stack.push(child)),
             }
         }
         seen

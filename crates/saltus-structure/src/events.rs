@@ -235,7 +235,10 @@ impl<'a> Extractor<'a> {
         match ir.expr(id).clone() {
             Expr::Builtin(Builtin::SemiLinear, args) => {
                 let zero = ir.real(0.0);
+                // Continuous, so the specification (3.7.4) leaves events out. Where a flow rests at zero, round-off would be one at every step.
                 let positive = ir.binary(BinaryOp::Ge, args[0], zero);
+                let ty = ir.type_id(positive);
+                let positive = ir.add(Expr::Builtin(Builtin::NoEvent, [positive].into()), ty);
                 let plus = ir.mul(args[0], args[1]);
                 let minus = ir.mul(args[0], args[2]);
                 Some(ir.if_(positive, plus, minus))
