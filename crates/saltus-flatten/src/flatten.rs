@@ -39,7 +39,8 @@ pub fn flatten<'a>(tree: ClassTree<'a>, class: &str, options: FlattenOptions) ->
     let mut diagnostics = std::mem::take(&mut f.tree.diagnostics);
     // What else is wrong with a text that is for another version of a library follows from that; what ended the run may be among those of the tree.
     let misfits = diagnostics.iter().any(|d| d.code == MISFIT);
-    (f.diagnostics).retain(|d| !(misfits && d.is_error()) && !diagnostics.contains(d));
+    let follows = |d: &Diagnostic| (misfits && d.is_error()) || diagnostics.contains(d);
+    (f.diagnostics).retain(|d| !follows(d));
     diagnostics.append(&mut f.diagnostics);
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     let model = model.filter(|_| !failed);

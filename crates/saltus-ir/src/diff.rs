@@ -547,7 +547,7 @@ impl Differ<'_> {
         };
         // An argument that a rule spares may move nevertheless: the rule knows how.
         let rests = |k: usize, d: ExprId| {
-            self.is_zero(d) && !(is_spared(k) && !self.ir.variables_of(args[k]).is_empty())
+            self.is_zero(d) && (!is_spared(k) || self.ir.variables_of(args[k]).is_empty())
         };
         if d_args.iter().enumerate().all(|(k, &d)| rests(k, d)) {
             return Ok(self.zero(ty));
