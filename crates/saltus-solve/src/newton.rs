@@ -42,12 +42,6 @@ const SURE: f64 = 1e-6;
 const SEARCH_EXPONENTS: std::ops::RangeInclusive<i32> = -10..=20;
 /// A solution closer than this to the end of a branch is the end itself.
 const OTHER_REL: f64 = 1e-6;
-/// Multiples of the Newton step that are tried for the other side of a jump; where the Jacobian by differences reaches across, the step is short.
-const JUMP_STEPS: [f64; 4] = [1.0, 2.0, 16.0, 256.0];
-/// A jump of the residual is one of digits if over this distance beside it, in units of (|u| + nominal), the residual changes by more; others are meant.
-const JUMP_REL: f64 = 1e-4;
-/// Halvings from a Newton step to round-off.
-const BISECTIONS_MAX: u32 = 100;
 /// Refinements of a linear solve.
 const REFINEMENTS_MAX: u32 = 3;
 /// Above this size a singular block is an error: the dense orthogonal decomposition behind the minimum-norm solution takes n³ time.
@@ -593,16 +587,6 @@ impl<S: System> BlockSolve<'_, S> {
     }
 
     fn damped(&mut self, limited: bool) -> Result<Solved, SolveError> {
-        let solved = self.damped_newton(limited);
-        match &solved {
-            Err(SolveError::Newton(failure)) if failure.reason == NewtonReason::Damping => {
-                self.at_jump().map_or(solved, Ok)
-            }
-            _ => solved,
-        }
-    }
-
-    fn damped_newton(&mut self, limited: bool) -> Result<Solved, SolveError> {
         let sure = match self.accuracy {
             Accuracy::Trial => SURE,
             Accuracy::Tight => 1.0,
@@ -647,66 +631,6 @@ impl<S: System> BlockSolve<'_, S> {
             }
         }
         Err(self.newton_failure(NewtonReason::Iterations, ITERATIONS_MAX))
-    }
-
-    /// After damping has failed for one unknown: the place where the residual jumps across zero, if the jump is one of digits only.
-    ///
-    /// Functions of libraries that count as smooth may be composed of formulas that agree to five digits or so at their borders (friction of a pipe
-    /// in transition). For some right sides such an equation has no solution, as it has none between two neighbouring floating-point numbers; the
-    /// unknown that belongs to them is that of the border: y = f(u) with f increasing has the inverse that is constant in the gap. The bracket comes
-    /// from the Newton step, bisection ends at round-off of u; the jump is compared with what the residual changes by on both sides of it.
-    fn at_jump(&mut self) -> Option<Solved> {
-        let [slot] = self.info.unknowns[..] else {
-            return None;
-        };
-        if self.work.factors != Factors::Regular {
-            return None;
-        }
-        let (from, step, nominal) = (self.work.u[0], self.work.step[0], self.work.nominal[0]);
-        let (mut near, mut r_near) = (from, self.work.residual[0]);
-        let is_beyond = |r: f64| r.signum() != r_near.signum();
-        let (mut far, mut r_far) = JUMP_STEPS.iter().find_map(|share| {
-            let u = from + share * step;
-            let r = self.residual_of_one(u)?;
-            is_beyond(r).then_some((u, r))
-        })?;
-        for _ in 0..BISECTIONS_MAX {
-            let middle = near + 0.5 * (far - near);
-            let resolved = (far - near).abs() <= 2.0 * EPS * (near.abs() + nominal);
-            if resolved || middle == near || middle == far {
-                break;
-            }
-            let r = self.residual_of_one(middle)?;
-            if r.signum() == r_near.signum() {
-                (near, r_near) = (middle, r);
-            } else {
-                (far, r_far) = (middle, r);
-            }
-        }
-        let (min, max) = (self.work.min[0], self.work.max[0]);
-        let beside = (JUMP_REL * (near.abs() + nominal)).copysign(step);
-        // Damping ends right before the jump. What lies further away is another solution, beyond the end of the branch that the guess is on.
-        if (near - from).abs() > beside.abs() {
-            return None;
-        }
-        let r_before = self.residual_of_one(near - beside)?;
-        let r_after = self.residual_of_one(far + beside)?;
-        let jump = (r_far - r_near).abs();
-        let is_small = jump <= (r_before - r_near).abs() + (r_after - r_far).abs();
-        if !is_small || near < min || near > max {
-            return None;
-        }
-        self.work.u[0] = near;
-        self.residual_at_u().ok()?;
-        debug_assert_eq!(self.values.get(slot), near);
-        Some(Solved::Regular)
-    }
-
-    /// The residual of a block with one unknown.
-    fn residual_of_one(&mut self, u: f64) -> Option<f64> {
-        self.work.trial[0] = u;
-        self.residual_at_trial().ok()?;
-        Some(self.work.residual_trial[0])
     }
 
     /// Adds the simplified correction, which is known: its error is that of round-off.

@@ -96,25 +96,3 @@ fn a_matrix_that_changes_at_events_only_is_factored_once_between_them() {
     assert_eq!(jacobians(ScheduleKind::Event, false), 1);
     assert_eq!(jacobians(ScheduleKind::Outputs, true), 1);
 }
-
-#[test]
-fn an_equation_in_a_gap_of_digits_is_solved_at_its_border() {
-    // u + (jump from 2 on) = 2 + jump/2.
-    let solve = |jump: f64| {
-        let model = scalar_equation(1.0, false, (-10.0, 10.0), move |u, _| {
-            let above = if u >= 2.0 { jump } else { 0.0 };
-            Ok(u + above - 2.0 - 0.5 * jump)
-        });
-        let mut instance = model.instantiate();
-        let mut values = instance.bind(0.0, &[]).expect("has values");
-        let system = instance.system(&values);
-        let mut driver = Driver::new(system, model.info(), Tolerances::new(1e-6));
-        let (kind, how) = (ScheduleKind::Event, Accuracy::Tight);
-        let solved = driver.run(system, kind, &mut values, how, Guess::Current);
-        solved.map(|()| values.get(SCALAR_UNKNOWN))
-    };
-    let at_border = solve(1e-5).expect("a jump of digits");
-    assert!((at_border - 2.0).abs() < 1e-14, "{at_border}");
-    // A jump that is meant has no solution inside.
-    assert!(solve(0.1).is_err());
-}
