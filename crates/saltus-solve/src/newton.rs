@@ -522,7 +522,9 @@ impl<S: System> BlockSolve<'_, S> {
     /// that is 0), tries guesses beside it.
     fn solve_beside_guess(&mut self) -> Option<Result<Solved, SolveError>> {
         self.work.u.copy_from_slice(&self.work.start);
-        if self.residual_at_u().is_ok() && !self.is_flat_at_u() {
+        // At the initial point a homotopy may say which way the flow goes; a guess beside would choose for it.
+        let may_leave = self.schedule != ScheduleKind::Initial;
+        if self.residual_at_u().is_ok() && !(may_leave && self.is_flat_at_u()) {
             return None;
         }
         for share in GUESS_SHIFTS {
