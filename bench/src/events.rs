@@ -310,9 +310,9 @@ end HysteresisControl;
 ";
 
 fn modelica() -> Comparison {
-    let mut workspace = saltus::Workspace::new();
-    workspace.add_source("HysteresisControl.mo", HYSTERESIS);
-    let (system, warnings, _) = workspace
+    let mut session = saltus::Session::new();
+    session.set_text("HysteresisControl.mo", HYSTERESIS);
+    let (system, warnings, _) = session
         .structure("HysteresisControl")
         .unwrap_or_else(|error| panic!("{error}"));
     let model = saltus_codegen::compile(system, warnings.sources())

@@ -5,7 +5,7 @@
 
 use crate::measure::thread_seconds;
 use crate::report::{Picture, Section, seconds};
-use saltus::Workspace;
+use saltus::Session;
 use saltus_model::Model;
 use saltus_plot::{PlotOptions, plot_lines};
 use saltus_sim::{Environment, Options, OutputGrid, Silent, simulate};
@@ -137,10 +137,10 @@ pub(crate) fn one(kind: &str, size: usize) {
     let file = sources.add("generated.mo".to_owned(), text.clone());
     drop(saltus_syntax::parse(file, &text));
     passes[0] = lap();
-    let mut workspace = Workspace::new();
-    workspace.add_source("generated.mo", text);
+    let mut session = Session::new();
+    session.set_text("generated.mo", text);
     lap();
-    let flat = workspace
+    let flat = session
         .flatten("Generated")
         .unwrap_or_else(|error| panic!("{error}"));
     passes[1] = (lap() - passes[0]).max(0.0);

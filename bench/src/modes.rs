@@ -61,10 +61,10 @@ end Pipe;
 ";
 
 fn compile(text: &str, class: &str) -> impl Model {
-    let mut workspace = saltus::Workspace::new();
-    workspace.add_source("modes.mo", text);
+    let mut session = saltus::Session::new();
+    session.set_text("modes.mo", text);
     let (system, warnings, _) =
-        (workspace.structure(class)).unwrap_or_else(|error| panic!("{error}"));
+        (session.structure(class)).unwrap_or_else(|error| panic!("{error}"));
     saltus_codegen::compile(system, warnings.sources()).unwrap_or_else(|list| panic!("{list:?}"))
 }
 

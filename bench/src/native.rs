@@ -108,9 +108,9 @@ fn compare(
     names: &[String],
     hand: impl Fn(f64, &[f64], &mut [f64]),
 ) -> RightHandSide {
-    let mut workspace = saltus::Workspace::new();
-    workspace.add_source("model.mo", text);
-    let compiled = workspace.compile(class).unwrap_or_else(|e| panic!("{e}"));
+    let mut session = saltus::Session::new();
+    session.set_text("model.mo", text);
+    let compiled = session.compile(class).unwrap_or_else(|e| panic!("{e}"));
     let instance = |execution| {
         let model = compiled.model().clone().with_execution(execution);
         let mut instance = model.instantiate();

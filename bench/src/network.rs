@@ -6,7 +6,7 @@
 
 use crate::measure::thread_seconds;
 use crate::report::{Section, seconds};
-use saltus::Workspace;
+use saltus::Session;
 use saltus_model::{Model, Slot, Values};
 use saltus_sim::{
     Environment, EventRecord, Options, OutputGrid, Recorder, RowKind, SolverName, simulate,
@@ -65,9 +65,9 @@ impl Recorder for End {
 }
 
 pub(crate) fn network(n: usize) -> Section {
-    let mut workspace = Workspace::new();
-    workspace.add_source("network.mo", text(n));
-    let compiled = workspace
+    let mut session = Session::new();
+    session.set_text("network.mo", text(n));
+    let compiled = session
         .compile("Network")
         .expect("the generated model is correct");
     let variables = &compiled.model().info().variables;

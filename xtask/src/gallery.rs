@@ -5,7 +5,7 @@
 
 use saltus::plot::{PlotError, PlotOptions, plot_over_time, plot_phase};
 use saltus::results::{EventKind, EventRecord};
-use saltus::{Run, Workspace};
+use saltus::{Run, Session};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -308,11 +308,11 @@ struct Shown {
 fn show(entry: &Entry) -> Result<Shown, String> {
     let file = format!("models/{}/model.mo", entry.folder);
     let text = std::fs::read_to_string(root().join(&file)).map_err(|e| e.to_string())?;
-    let mut workspace = Workspace::new();
-    workspace.add_library_dir(root().join("library"));
-    workspace.add_source(&*file, text.clone());
+    let mut session = Session::new();
+    session.add_library_path(root().join("library"));
+    session.set_text(&*file, text.clone());
     let class = last_class(&text).ok_or("no model")?;
-    let compiled = workspace.compile(class).map_err(|e| e.to_string())?;
+    let compiled = session.compile(class).map_err(|e| e.to_string())?;
     let run = compiled.experiment().stop_time(entry.stop_time).simulate();
     let run = run.map_err(|e| e.to_string())?;
     let svg = draw(entry, class, &run).map_err(|e| e.to_string())?;

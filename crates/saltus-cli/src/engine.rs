@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use saltus::plot::{draw_modes, draw_structure};
-use saltus::{Compiled, Error, Execution, Experiment, Progress, StepRecord, Workspace};
+use saltus::{Compiled, Error, Execution, Experiment, Progress, Session, StepRecord};
 use saltus_results::{EventRecord, ResultTable, Statistics};
 
 use crate::args::{AccessArgs, Setting, ShowFormat, SimulateArgs, Stage, TargetArgs};
@@ -48,8 +48,8 @@ pub(crate) struct Run {
 
 /// Parses, flattens, counts and verifies.
 pub(crate) fn check(target: &TargetArgs) -> Result<CheckReport, Failure> {
-    let (workspace, class) = open(target)?;
-    let compiled = workspace.compile(&class).map_err(failure)?;
+    let (session, class) = open(target)?;
+    let compiled = session.compile(&class).map_err(failure)?;
     let info = compiled.info();
     let states = info
         .slots
@@ -71,26 +71,24 @@ pub(crate) fn show(
     stage: Stage,
     format: ShowFormat,
 ) -> Result<String, Failure> {
-    let (workspace, class) = open(target)?;
+    let (session, class) = open(target)?;
     let shown = match (stage, format) {
-        (Stage::Ast, ShowFormat::Text) => workspace.print_ast(&class),
-        (Stage::Flat, ShowFormat::Text) => workspace.print_flat(&class),
-        (Stage::Structure, ShowFormat::Text) => workspace.print_structure(&class),
-        (Stage::Structure, ShowFormat::Json) => {
-            workspace.structure_view(&class).map(|v| v.to_json())
-        }
+        (Stage::Ast, ShowFormat::Text) => session.print_ast(&class),
+        (Stage::Flat, ShowFormat::Text) => session.print_flat(&class),
+        (Stage::Structure, ShowFormat::Text) => session.print_structure(&class),
+        (Stage::Structure, ShowFormat::Json) => session.structure_view(&class).map(|v| v.to_json()),
         (Stage::Structure, ShowFormat::Svg) => {
-            (workspace.structure_picture(&class)).map(|p| draw_structure(&p))
+            (session.structure_picture(&class)).map(|p| draw_structure(&p))
         }
-        (Stage::Jacobian, ShowFormat::Text) => workspace.jacobian_view(&class).map(|v| v.print()),
-        (Stage::Jacobian, ShowFormat::Json) => workspace.jacobian_view(&class).map(|v| v.to_json()),
+        (Stage::Jacobian, ShowFormat::Text) => session.jacobian_view(&class).map(|v| v.print()),
+        (Stage::Jacobian, ShowFormat::Json) => session.jacobian_view(&class).map(|v| v.to_json()),
         (Stage::Jacobian, ShowFormat::Svg) => {
-            (workspace.jacobian_view(&class)).map(|v| draw_structure(&v.picture()))
+            (session.jacobian_view(&class)).map(|v| draw_structure(&v.picture()))
         }
-        (Stage::Mode, ShowFormat::Text) => workspace.modes_view(&class).map(|v| v.print()),
-        (Stage::Mode, ShowFormat::Json) => workspace.modes_view(&class).map(|v| v.to_json()),
+        (Stage::Mode, ShowFormat::Text) => session.modes_view(&class).map(|v| v.print()),
+        (Stage::Mode, ShowFormat::Json) => session.modes_view(&class).map(|v| v.to_json()),
         (Stage::Mode, ShowFormat::Svg) => {
-            (workspace.modes_view(&class)).map(|v| draw_modes(&v.picture()))
+            (session.modes_view(&class)).map(|v| draw_modes(&v.picture()))
         }
         (Stage::Ast | Stage::Flat, ShowFormat::Json | ShowFormat::Svg) => {
             return Err(Failure::command_line("this stage is shown as text only"));
@@ -102,8 +100,8 @@ pub(crate) fn show(
 /// Compiles and runs. `Err` only if there is nothing to write: the model or the command line is wrong.
 pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     let deadline = args.max_wall.map(Deadline::new);
-    let (mut workspace, class) = open(&args.target)?;
-    permit(&mut workspace, &args.access)?;
+    let (mut session, class) = open(&args.target)?;
+    permit(&mut session, &args.access)?;
     let output = (args.output.clone())
         .unwrap_or_else(|| PathBuf::from(format!("{}_res.mat", file_stem(&class))));
     files::check_writable(&output)?;
@@ -111,20 +109,20 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
         Some(from) => Some((files::read_table(&from.file)?, from.time)),
         None => None,
     };
-    let mut compiled = workspace.compile(&class).map_err(failure)?;
+    let mut compiled = session.compile(&class).map_err(failure)?;
     let mut settings = Vec::new();
     let mut structural = false;
     for setting in &args.settings {
         let value = setting_value(setting)?;
         if compiled.must_be_compiled_with(&setting.path, value) {
-            workspace.set_structural(&setting.path, value);
+            session.set_structural(&setting.path, value);
             structural = true;
         } else {
             settings.push((setting.path.clone(), value));
         }
     }
     if structural {
-        compiled = workspace.compile(&class).map_err(failure)?;
+        compiled = session.compile(&class).map_err(failure)?;
     }
     if args.interpret {
         compiled.set_execution(Execution::Interpreted);
@@ -266,9 +264,9 @@ pub(crate) fn file_stem(model: &str) -> String {
         .collect()
 }
 
-/// The workspace with libraries and, if a file is named, its text; and the class that is meant.
-pub(crate) fn open(target: &TargetArgs) -> Result<(Workspace, String), Failure> {
-    let mut workspace = Workspace::new();
+/// The session with libraries and, if a file is named, its text; and the class that is meant.
+pub(crate) fn open(target: &TargetArgs) -> Result<(Session, String), Failure> {
+    let mut session = Session::new();
     for dir in &target.libraries {
         if !dir.is_dir() {
             return Err(Failure::command_line(format!(
@@ -276,18 +274,18 @@ pub(crate) fn open(target: &TargetArgs) -> Result<(Workspace, String), Failure> 
                 dir.display()
             )));
         }
-        workspace.add_library_dir(dir);
+        session.add_library_path(dir);
     }
-    workspace.add_modelicapath();
+    session.add_modelicapath();
     for Setting { path, value } in &target.inlined {
-        workspace
+        session
             .inline(path, value)
             .map_err(|e| Failure::command_line(format!("--inline: {e}")))?;
     }
-    workspace.on_stage(|stage, seconds| finished(stage.name(), seconds));
+    session.on_stage(|stage, seconds| finished(stage.name(), seconds));
     let is_file = target.target.ends_with(".mo") || PathBuf::from(&target.target).is_file();
     let class = if is_file {
-        let last = workspace.load_file(&target.target).map_err(failure)?;
+        let last = session.load_file(&target.target).map_err(failure)?;
         target.model.clone().unwrap_or(last)
     } else {
         target
@@ -295,11 +293,11 @@ pub(crate) fn open(target: &TargetArgs) -> Result<(Workspace, String), Failure> 
             .clone()
             .unwrap_or_else(|| target.target.clone())
     };
-    Ok((workspace, class))
+    Ok((session, class))
 }
 
 /// Permits what the command line permits.
-pub(crate) fn permit(workspace: &mut Workspace, access: &AccessArgs) -> Result<(), Failure> {
+pub(crate) fn permit(session: &mut Session, access: &AccessArgs) -> Result<(), Failure> {
     for dir in &access.allow_write {
         if !dir.is_dir() {
             return Err(Failure::command_line(format!(
@@ -307,10 +305,10 @@ pub(crate) fn permit(workspace: &mut Workspace, access: &AccessArgs) -> Result<(
                 dir.display()
             )));
         }
-        workspace.allow_write(dir);
+        session.allow_write(dir);
     }
     if access.allow_system {
-        workspace.allow_system();
+        session.allow_system();
     }
     Ok(())
 }

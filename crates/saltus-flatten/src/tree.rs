@@ -1,13 +1,14 @@
 //! The class tree: classes by name, files parsed at the first lookup into them.
 //!
 //! A directory package is known from names alone (directory listing and `package.order`); its `package.mo` and the files of its
-//! classes are parsed when something asks for their text. Disk access goes through [`Files`].
+//! classes are parsed when something asks for their text. Files are read and parsed through [`Files`], which may keep trees from one compilation to the next.
 
 use crate::versions::{self, Wish};
 use indexmap::IndexMap;
 use saltus_ir::ids::{Id, IdVec};
 use saltus_syntax::ast;
-use saltus_syntax::{Diagnostic, FileId, Name, SourceMap, Span};
+use saltus_syntax::{Diagnostic, Name, ParsedFile, SourceMap, Span};
+use std::sync::Arc;
 use typed_arena::Arena;
 
 /// A class known to the tree.
@@ -23,9 +24,10 @@ impl Id for NodeId {
     }
 }
 
-/// Reading files and directories; the facade implements it on the disk.
+/// Reading files and directories; the facade implements it.
 pub trait Files {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
+    /// The tree of a file. Two files of one compilation have different numbers.
+    fn parsed(&self, path: &str) -> Result<Arc<ParsedFile>, Box<Diagnostic>>;
     /// Entries of a directory: name and whether it is a directory. Sorted by name.
     fn list(&self, path: &str) -> Result<Vec<(String, bool)>, String>;
     fn is_dir(&self, path: &str) -> bool;
@@ -49,8 +51,8 @@ struct Node<'a> {
     children: IndexMap<Name, NodeId>,
 }
 
-/// Where parsed files live; outlives the tree.
-pub type FileArena = Arena<ast::StoredDefinition>;
+/// Where trees of files are held while a class tree points into them; outlives it.
+pub type FileArena = Arena<Arc<ast::StoredDefinition>>;
 
 pub struct ClassTree<'a> {
     arena: &'a FileArena,
@@ -60,7 +62,8 @@ pub struct ClassTree<'a> {
     nodes: IdVec<NodeId, Node<'a>>,
     pub sources: SourceMap,
     pub diagnostics: Vec<Diagnostic>,
-    pub n_files_parsed: usize,
+    /// Files whose trees are in use.
+    pub n_files: usize,
     pub seconds_parsing: f64,
     /// Measures seconds; given by the facade.
     clock: &'a dyn Fn() -> f64,
@@ -95,7 +98,7 @@ impl<'a> ClassTree<'a> {
             nodes,
             sources: SourceMap::default(),
             diagnostics: Vec::new(),
-            n_files_parsed: 0,
+            n_files: 0,
             seconds_parsing: 0.0,
             clock,
             missing: Default::default(),
@@ -106,7 +109,14 @@ impl<'a> ClassTree<'a> {
 
     /// Parses text and adds its classes; returns the qualified names of the top-level classes of the text.
     pub fn add_source(&mut self, name: &str, text: String) -> Vec<(Name, NodeId)> {
-        let (definition, _) = self.parse(name, text);
+        let file = self.sources.add(name, text);
+        let source = self.sources.shared(file);
+        self.add_parsed(&ParsedFile::new(file, source))
+    }
+
+    /// Adds the classes of a file; returns the qualified names of its top-level classes.
+    pub fn add_parsed(&mut self, parsed: &ParsedFile) -> Vec<(Name, NodeId)> {
+        let definition = self.keep(parsed);
         let mut parent = ROOT;
         if let Some(Some(within)) = &definition.within {
             for part in &within.parts {
@@ -125,15 +135,12 @@ impl<'a> ClassTree<'a> {
         added
     }
 
-    fn parse(&mut self, name: &str, text: String) -> (&'a ast::StoredDefinition, FileId) {
-        let start = (self.clock)();
-        let file = self.sources.add(name, text);
-        let parsed = saltus_syntax::parse(file, &self.sources.file(file).text);
-        self.diagnostics.extend(parsed.diagnostics);
-        self.n_files_parsed += 1;
-        let stored = self.arena.alloc(parsed.definition);
-        self.seconds_parsing += (self.clock)() - start;
-        (stored, file)
+    /// The tree of a file becomes part of this one.
+    fn keep(&mut self, parsed: &ParsedFile) -> &'a ast::StoredDefinition {
+        self.sources.insert(parsed.file, parsed.source.clone());
+        self.diagnostics.extend_from_slice(&parsed.diagnostics);
+        self.n_files += 1;
+        self.arena.alloc(parsed.definition.clone())
     }
 
     /// Keeps a declaration that no text contains as long as those that texts contain.
@@ -162,10 +169,10 @@ impl<'a> ClassTree<'a> {
             description: None,
             annotation: None,
         };
-        let stored = self.arena.alloc(ast::StoredDefinition {
+        let stored: &'a ast::StoredDefinition = self.arena.alloc(Arc::new(ast::StoredDefinition {
             within: None,
             classes: vec![class.into()],
-        });
+        }));
         match &stored.classes[0].body {
             ast::ClassBody::Composition { parts, .. } => match &parts.elements[0].kind {
                 ast::ElementKind::Component(decl) => decl,
@@ -273,23 +280,17 @@ impl<'a> ClassTree<'a> {
     }
 
     fn load(&mut self, node: NodeId, path: &str) {
-        let text = match self.files.read(path) {
-            Ok(bytes) => match saltus_syntax::source::decode(path, bytes) {
-                Ok(text) => text,
-                Err(diagnostic) => {
-                    self.diagnostics.push(*diagnostic);
-                    return;
-                }
-            },
-            Err(why) => {
-                self.diagnostics.push(Diagnostic::placeless(
-                    "file-not-found",
-                    format!("cannot read `{path}`: {why}"),
-                ));
+        let start = (self.clock)();
+        let parsed = self.files.parsed(path);
+        self.seconds_parsing += (self.clock)() - start;
+        let parsed = match parsed {
+            Ok(parsed) => parsed,
+            Err(diagnostic) => {
+                self.diagnostics.push(*diagnostic);
                 return;
             }
         };
-        let (definition, file) = self.parse(path, text);
+        let definition = self.keep(&parsed);
         let wanted = self.nodes[node].name;
         match definition
             .classes
@@ -299,7 +300,7 @@ impl<'a> ClassTree<'a> {
         {
             Some(class) => self.set_def(node, class),
             None => {
-                let span = Span::new(file, 0, 0);
+                let span = Span::new(parsed.file, 0, 0);
                 let message = format!("`{path}` contains no class, expected `{wanted}`");
                 self.diagnostics
                     .push(Diagnostic::error("unknown-class", span, message));

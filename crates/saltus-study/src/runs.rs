@@ -1,7 +1,7 @@
 //! Runs of Modelica models: text in, a run with its readings out.
 
 use saltus::results::EventKind;
-use saltus::{Compiled, Error, Run, Workspace};
+use saltus::{Compiled, Error, Run, Session};
 use saltus_plot::{Line, ModeGraph, ModeNode, ModeTransition};
 
 /// The text of a model of the repository's `models`.
@@ -68,14 +68,14 @@ pub(crate) fn compile(text: &str) -> Result<Compiled, Error> {
     let class = words
         .nth(1)
         .ok_or_else(|| Error::Usage("a text without a class".to_owned()))?;
-    let mut workspace = Workspace::new();
+    let mut session = Session::new();
     if text.contains("Saltus.") {
         for (name, text) in LIBRARY {
-            workspace.add_source(name, text);
+            session.set_text(name, text);
         }
     }
-    workspace.add_source(format!("{class}.mo"), text);
-    workspace.compile(class)
+    session.set_text(format!("{class}.mo"), text);
+    session.compile(class)
 }
 
 pub(crate) fn simulate(model: &Compiled, setup: Setup<'_>) -> Result<Run, Error> {

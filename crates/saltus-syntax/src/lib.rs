@@ -17,4 +17,4 @@ pub use name::Name;
 pub use parser::{Parsed, parse};
 pub use print::print_ast;
 pub use render::{render, render_json};
-pub use source::{FileId, SourceMap, Span};
+pub use source::{FileId, ParsedFile, SourceFile, SourceMap, Span};

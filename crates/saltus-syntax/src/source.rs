@@ -1,6 +1,7 @@
 //! Source files and places in them.
 
-use crate::Diagnostic;
+use crate::{Diagnostic, ast, parser};
+use std::sync::{Arc, LazyLock};
 
 /// A file of a [`SourceMap`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -37,11 +38,63 @@ pub struct SourceFile {
     line_starts: Vec<u32>,
 }
 
-/// All source files of a workspace.
+impl SourceFile {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> SourceFile {
+        let text = text.into();
+        let mut line_starts = vec![0];
+        line_starts.extend(
+            text.bytes()
+                .enumerate()
+                .filter(|(_, b)| *b == b'\n')
+                .map(|(i, _)| i as u32 + 1),
+        );
+        SourceFile {
+            name: name.into(),
+            text,
+            line_starts,
+        }
+    }
+}
+
+/// A file with its tree. The places in the tree have the file's number, so that a tree can serve many compilations.
+#[derive(Debug)]
+pub struct ParsedFile {
+    pub file: FileId,
+    pub source: Arc<SourceFile>,
+    pub definition: Arc<ast::StoredDefinition>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl ParsedFile {
+    pub fn new(file: FileId, source: Arc<SourceFile>) -> ParsedFile {
+        let parsed = parser::parse(file, &source.text);
+        ParsedFile {
+            file,
+            source,
+            definition: Arc::new(parsed.definition),
+            diagnostics: parsed.diagnostics,
+        }
+    }
+
+    /// The qualified name of the last class of the file.
+    pub fn last_class(&self) -> Option<String> {
+        let last = self.definition.classes.last()?;
+        let within: String = match &self.definition.within {
+            Some(Some(path)) => path.parts.iter().map(|p| format!("{}.", p.name)).collect(),
+            _ => String::new(),
+        };
+        Some(format!("{within}{}", last.name.name))
+    }
+}
+
+/// Source files by number. Files are shared: a copy of the map costs no text.
 #[derive(Clone, Default, Debug)]
 pub struct SourceMap {
-    files: Vec<SourceFile>,
+    files: Vec<Arc<SourceFile>>,
 }
+
+/// Stands for numbers that a map does not use.
+static NO_FILE: LazyLock<Arc<SourceFile>> = LazyLock::new(|| Arc::new(SourceFile::new("", "")));
 
 /// Line and column, both from 1; the column counts characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,25 +105,33 @@ pub struct LineCol {
 
 impl SourceMap {
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
-        let text = text.into();
-        let mut line_starts = vec![0];
-        line_starts.extend(
-            text.bytes()
-                .enumerate()
-                .filter(|(_, b)| *b == b'\n')
-                .map(|(i, _)| i as u32 + 1),
-        );
         let id = FileId(self.files.len() as u32);
-        self.files.push(SourceFile {
-            name: name.into(),
-            text,
-            line_starts,
-        });
+        self.files.push(Arc::new(SourceFile::new(name, text)));
         id
+    }
+
+    /// Puts a file at the number that the places in its tree have.
+    pub fn insert(&mut self, id: FileId, file: Arc<SourceFile>) {
+        let index = id.0 as usize;
+        if index >= self.files.len() {
+            self.files.resize(index + 1, NO_FILE.clone());
+        }
+        self.files[index] = file;
+    }
+
+    /// All files, in the order of their numbers.
+    pub fn files(&self) -> impl Iterator<Item = &SourceFile> {
+        (self.files.iter())
+            .filter(|file| !Arc::ptr_eq(file, &NO_FILE))
+            .map(|file| &**file)
     }
 
     pub fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.0 as usize]
+    }
+
+    pub fn shared(&self, id: FileId) -> Arc<SourceFile> {
+        self.files[id.0 as usize].clone()
     }
 
     /// The file with this name, the latest if there are several.

@@ -3,7 +3,6 @@
 //! Functions of a model read everything and change files in the working folder; the rest is refused unless it is permitted ([`Permissions`]), by a message that names
 //! the option of the program for it.
 
-use saltus_flatten::Files;
 use saltus_ir::external::{Change, FileKind, Host, Order};
 use saltus_ir::func::ForeignCode;
 use std::io::Write;
@@ -18,37 +17,6 @@ use {
 
 /// Largest source file that is read.
 const FILE_SIZE_MAX: u64 = 512 << 20;
-
-pub(crate) struct Disk;
-
-impl Files for Disk {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        read(Path::new(path))
-    }
-
-    fn list(&self, path: &str) -> Result<Vec<(String, bool)>, String> {
-        let entries = std::fs::read_dir(path).map_err(|e| e.to_string())?;
-        let mut out = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|e| e.to_string())?;
-            // Names that are not UTF-8 cannot be class names.
-            let Ok(name) = entry.file_name().into_string() else {
-                continue;
-            };
-            out.push((name, entry.path().is_dir()));
-        }
-        out.sort();
-        Ok(out)
-    }
-
-    fn is_dir(&self, path: &str) -> bool {
-        Path::new(path).is_dir()
-    }
-
-    fn is_file(&self, path: &str) -> bool {
-        Path::new(path).is_file()
-    }
-}
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
     let size = std::fs::metadata(path).map_err(|e| e.to_string())?.len();

@@ -1,8 +1,8 @@
 //! Saltus: compiles Modelica models and simulates them, made for models with discontinuities.
 //!
 //! ```
-//! let mut workspace = saltus::Workspace::new();
-//! workspace.add_source(
+//! let mut session = saltus::Session::new();
+//! session.set_text(
 //!     "Decay.mo",
 //!     "model Decay
 //!        Real x(start = 1, fixed = true);
@@ -10,7 +10,7 @@
 //!        der(x) = -x;
 //!      end Decay;",
 //! );
-//! let model = workspace.compile("Decay")?;
+//! let model = session.compile("Decay")?;
 //! let run = model.experiment().stop_time(2.0).tolerance(1e-9).simulate()?;
 //! assert!((run.last("x")? - (-2.0f64).exp()).abs() < 1e-7);
 //! # Ok::<(), saltus::Error>(())
@@ -31,20 +31,24 @@ pub mod ode;
 mod output;
 pub mod regression;
 mod run;
+mod session;
 mod start_from;
 mod structure_view;
+mod texts;
 mod variation;
-mod workspace;
+mod world;
+mod world_files;
 
 pub use error::{Diagnostics, Error};
 pub use mode_view::{ModeView, ModesView, TransitionView};
 pub use output::{Progress, ProgressObserver};
 pub use run::{Experiment, Run};
+pub use session::{Compiled, Session, Stage, StageTimes};
 pub use structure_view::{
     BlockView, CrossingView, EquationView, JacobianView, PatternView, StateSetView, StateView,
     StructureView,
 };
-pub use workspace::{Compiled, Stage, StageTimes, Workspace};
+pub use world::{Disk, Memory, Stamp, World};
 
 pub use saltus_codegen::Execution;
 pub use saltus_model::SlotRole;

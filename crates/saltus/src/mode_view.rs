@@ -1,8 +1,8 @@
 //! The modes of a model, as a run meets them: for `saltus show --stage mode`.
 
 use crate::error::Error;
+use crate::session::Session;
 use crate::structure_view::json;
-use crate::workspace::Workspace;
 use rustc_hash::FxHashMap;
 use saltus_model::{Instance, Model, Values};
 use saltus_plot::{ModeGraph, ModeNode, ModeTransition};
@@ -96,7 +96,7 @@ impl Recorder for Entries {
     }
 }
 
-impl Workspace {
+impl Session {
     /// Runs a class and tells its modes.
     pub fn modes_view(&self, class: &str) -> Result<ModesView, Error> {
         let compiled = self.compile(class)?;

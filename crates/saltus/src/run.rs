@@ -3,9 +3,9 @@
 use crate::error::{Diagnostics, Error};
 use crate::explain_failure::{failure_diagnostic, several_solutions};
 use crate::output::{Output, ProgressObserver};
+use crate::session::{Compiled, StageTimes};
 use crate::start_from::{GoOn, go_on, names};
 use crate::variation::{Variation, unresolved_message};
-use crate::workspace::{Compiled, StageTimes};
 use rustc_hash::FxHashSet;
 use saltus_codegen::CompiledModel;
 use saltus_model::{
@@ -258,7 +258,7 @@ impl<'m, M: Model> Experiment<'m, M> {
         Ok(self)
     }
 
-    /// Step of inlined integrators ([`crate::Workspace::inline`]), in seconds; default: what the model says, else the interval of the output.
+    /// Step of inlined integrators ([`crate::Session::inline`]), in seconds; default: what the model says, else the interval of the output.
     pub fn inline_step(mut self, seconds: f64) -> Self {
         self.options.inline_step = Some(seconds);
         self

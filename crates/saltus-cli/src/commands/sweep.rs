@@ -26,9 +26,9 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
         .try_fold(1_usize, |n, axis| n.checked_mul(axis.values.len()))
         .filter(|n| *n <= RUNS_MAX)
         .ok_or_else(|| Failure::command_line(format!("more than {RUNS_MAX} runs")))?;
-    let (mut workspace, class) = engine::open(&args.target)?;
-    engine::permit(&mut workspace, &args.access)?;
-    let base = workspace.compile(&class).map_err(engine::failure)?;
+    let (mut session, class) = engine::open(&args.target)?;
+    engine::permit(&mut session, &args.access)?;
+    let base = session.compile(&class).map_err(engine::failure)?;
     for axis in &args.axes {
         base.find_variable(&axis.path)
             .map_err(|e| Failure::command_line(format!("--set: {e}")))?;
@@ -302,12 +302,12 @@ impl Models<'_> {
         if let Some((_, compiled)) = known.iter().find(|(k, _)| *k == key) {
             return Ok(compiled.clone());
         }
-        let (mut workspace, _) = engine::open(&self.args.target)?;
-        engine::permit(&mut workspace, &self.args.access)?;
+        let (mut session, _) = engine::open(&self.args.target)?;
+        engine::permit(&mut session, &self.args.access)?;
         for (path, value) in structural {
-            workspace.set_structural(path, *value);
+            session.set_structural(path, *value);
         }
-        let compiled = workspace.compile(self.class).map_err(engine::failure)?;
+        let compiled = session.compile(self.class).map_err(engine::failure)?;
         let compiled = Arc::new(compiled);
         known.push((key, compiled.clone()));
         Ok(compiled)

@@ -3,12 +3,15 @@
 use saltus_flatten::{ClassTree, FileArena, Files, FlattenOptions, flatten};
 use saltus_ir::flat::{ClockKind, Equation, FlatModel};
 use saltus_ir::{BinaryOp, Builtin, Expr, ExprId, UnaryOp};
+use saltus_syntax::{Diagnostic, ParsedFile};
+use std::sync::Arc;
 
 struct NoFiles;
 
 impl Files for NoFiles {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        Err(format!("`{path}` is not read in tests"))
+    fn parsed(&self, path: &str) -> Result<Arc<ParsedFile>, Box<Diagnostic>> {
+        let message = format!("`{path}` is not read in tests");
+        Err(Box::new(Diagnostic::placeless("file-not-found", message)))
     }
 
     fn list(&self, path: &str) -> Result<Vec<(String, bool)>, String> {

@@ -1,7 +1,7 @@
 //! States that an algebraic block couples all with all: implicit methods use the sparse DAE form. Masses with temperatures T on nodes that store
 //! nothing; between the nodes and to both ends flows what the cubes of their potentials u differ by.
 
-use saltus::Workspace;
+use saltus::Session;
 use saltus_model::{Instance, Model, System};
 
 const N: usize = 40;
@@ -38,9 +38,9 @@ fn exact(t: f64) -> (f64, f64) {
 
 #[test]
 fn both_forms_give_the_same_motion_and_events() {
-    let mut workspace = Workspace::new();
-    workspace.add_source("network.mo", network());
-    let model = workspace.compile("Network").expect("a correct model");
+    let mut session = Session::new();
+    session.set_text("network.mo", network());
+    let model = session.compile("Network").expect("a correct model");
     let (event, end) = exact(2.0);
     for solver in ["bdf", "radau", "esdirk", "auto", "dopri5"] {
         let experiment = model.experiment().stop_time(2.0).tolerance(1e-8);
@@ -60,9 +60,9 @@ fn both_forms_give_the_same_motion_and_events() {
 
 #[test]
 fn the_jacobian_of_the_dae_form_is_that_of_its_functions() {
-    let mut workspace = Workspace::new();
-    workspace.add_source("network.mo", network());
-    let compiled = workspace.compile("Network").expect("a correct model");
+    let mut session = Session::new();
+    session.set_text("network.mo", network());
+    let compiled = session.compile("Network").expect("a correct model");
     let mut instance = compiled.model().instantiate();
     let mut values = instance.bind(0.0, &[]).expect("parameters");
     let system = instance.system(&values);

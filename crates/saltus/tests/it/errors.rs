@@ -1,7 +1,7 @@
 //! The pages of `docs/errors/`: the example of each page must give the code that the page is about.
 
 use crate::mdtest::{cases, class_of, diagnose, given_codes, root};
-use saltus::{Diagnostics, Error, Workspace};
+use saltus::{Diagnostics, Error, Session};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -58,9 +58,9 @@ fn codes(text: &str) -> BTreeSet<&'static str> {
     if diagnostics.has_errors() {
         return codes;
     }
-    let mut workspace = Workspace::new();
-    workspace.add_source("page.mo", text);
-    let compiled = match workspace.compile(&class_of(text)) {
+    let mut session = Session::new();
+    session.set_text("page.mo", text);
+    let compiled = match session.compile(&class_of(text)) {
         Ok(compiled) => compiled,
         Err(error) => {
             codes.extend(error_codes(&error));

@@ -1,6 +1,6 @@
 //! Derivatives of functions with loops: exact where the passes are counted, close where they go on until a Real is good enough.
 
-use saltus::Workspace;
+use saltus::Session;
 use saltus_model::{BlockId, Instance, Model, System};
 
 /// Of a derivative by forward mode: some dozens of operations.
@@ -10,8 +10,8 @@ const DIFFERENCE: f64 = 1e-8;
 
 /// The derivative of `f(x) - 2 - time` at the start value of x, by the block's own Jacobian.
 fn slope(function: &str, start: f64) -> f64 {
-    let mut workspace = Workspace::new();
-    workspace.add_source(
+    let mut session = Session::new();
+    session.set_text(
         "loops.mo",
         format!(
             "function f
@@ -27,7 +27,7 @@ end Loops;
 "
         ),
     );
-    let compiled = workspace.compile("Loops").expect("a correct model");
+    let compiled = session.compile("Loops").expect("a correct model");
     let mut instance = compiled.model().instantiate();
     let mut values = instance.bind(0.0, &[]).expect("parameters");
     let mut jacobian = [0.0];

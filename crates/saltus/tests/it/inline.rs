@@ -1,6 +1,6 @@
 //! Inline and mixed-mode integration (textbook 9.11): formulas of integrators as equations.
 
-use saltus::{Error, Run, Workspace};
+use saltus::{Error, Run, Session};
 
 /// Eqs. 9.52 of the textbook, the half-wave rectifier with line inductance.
 const RECTIFIER: &str = "
@@ -39,17 +39,17 @@ const SWITCHES: [f64; 4] = [
     0.04135261764878071,
 ];
 
-fn workspace(text: &str, inlined: &[(&str, &str)]) -> Workspace {
-    let mut workspace = Workspace::new();
-    workspace.add_source("model.mo", text);
+fn session(text: &str, inlined: &[(&str, &str)]) -> Session {
+    let mut session = Session::new();
+    session.set_text("model.mo", text);
     for &(state, method) in inlined {
-        workspace.inline(state, method).expect("a known method");
+        session.inline(state, method).expect("a known method");
     }
-    workspace
+    session
 }
 
 fn rectify(inlined: &[(&str, &str)], step: f64) -> Run {
-    let compiled = workspace(RECTIFIER, inlined).compile("Rectifier");
+    let compiled = session(RECTIFIER, inlined).compile("Rectifier");
     let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
     let experiment = compiled.experiment().stop_time(0.045).interval(1e-3);
     let run = experiment.tolerance(1e-10).inline_step(step).simulate();
@@ -73,7 +73,7 @@ fn switches(run: &Run) -> Vec<f64> {
 
 #[test]
 fn equations_9_55_to_9_57_are_what_is_sorted() {
-    let text = workspace(RECTIFIER, &[("i0", "backward-euler")])
+    let text = session(RECTIFIER, &[("i0", "backward-euler")])
         .print_structure("Rectifier")
         .expect("the model is correct");
     // One state is left; the curve parameter is the tearing variable, the formula of the integrator the residual (Figs. 9.34 to 9.36).
@@ -97,7 +97,7 @@ fn equations_9_55_to_9_57_are_what_is_sorted() {
 #[test]
 fn equation_9_57c_holds_at_every_step_in_both_positions() {
     let (ri, l, h) = (10.0, 10e-3, 1e-4);
-    let compiled = workspace(RECTIFIER, &[("i0", "backward-euler")])
+    let compiled = session(RECTIFIER, &[("i0", "backward-euler")])
         .compile("Rectifier")
         .expect("the model is correct");
     let experiment = compiled.experiment().stop_time(0.045).interval(h);
@@ -185,7 +185,7 @@ equation
   end when;
 end Ball;";
     let run = |method: &str, step: f64| {
-        let compiled = workspace(ball, &[("*", method)]).compile("Ball");
+        let compiled = session(ball, &[("*", method)]).compile("Ball");
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
         let experiment = compiled.experiment().stop_time(1.5).inline_step(step);
         experiment.simulate().unwrap_or_else(|e| panic!("{e}"))
@@ -217,7 +217,7 @@ equation
   0 = if time < 0.25 then u else i;
 end Opened;";
     for method in ["backward-euler", "trapezoidal", "radau3"] {
-        let compiled = workspace(text, &[("i", method)]).compile("Opened");
+        let compiled = session(text, &[("i", method)]).compile("Opened");
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
         let run = compiled
             .experiment()
@@ -239,7 +239,7 @@ end Opened;";
 #[test]
 fn annotations_inline_variables_components_and_models() {
     let states = |text: &str| {
-        let compiled = workspace(text, &[]).compile("M").expect("correct");
+        let compiled = session(text, &[]).compile("M").expect("correct");
         let run = compiled.experiment().stop_time(0.1).simulate();
         run.unwrap_or_else(|e| panic!("{e}")).statistics.states
     };
@@ -266,7 +266,7 @@ fn annotations_inline_variables_components_and_models() {
 #[test]
 fn what_cannot_be_inlined_is_an_error() {
     let code = |text: &str, inlined: &[(&str, &str)], class: &str| {
-        let Err(Error::Model(diagnostics)) = workspace(text, inlined).compile(class) else {
+        let Err(Error::Model(diagnostics)) = session(text, inlined).compile(class) else {
             panic!("{inlined:?} is inlined");
         };
         diagnostics.error_codes().join(" ")
@@ -283,15 +283,15 @@ fn what_cannot_be_inlined_is_an_error() {
         refused
     );
     assert_eq!(code(RECTIFIER, &[("i0", "radau5")], "Rectifier"), refused);
-    let mut both = Workspace::new();
+    let mut both = Session::new();
     assert!(matches!(both.inline("x", "dopri5"), Err(Error::Usage(_))));
-    let missing = workspace(RECTIFIER, &[("i9", "radau5")]).compile("Rectifier");
+    let missing = session(RECTIFIER, &[("i9", "radau5")]).compile("Rectifier");
     assert!(matches!(missing, Err(Error::Usage(_))));
 }
 
 #[test]
 fn a_run_goes_on_where_an_inlined_one_has_been() {
-    let compiled = workspace(RECTIFIER, &[("*", "radau5")])
+    let compiled = session(RECTIFIER, &[("*", "radau5")])
         .compile("Rectifier")
         .expect("the model is correct");
     let experiment = || compiled.experiment().interval(1e-3).inline_step(1e-4);

@@ -5,7 +5,7 @@
 
 use crate::mdtest::root;
 use crate::models::check_class;
-use saltus::Workspace;
+use saltus::Session;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -78,13 +78,13 @@ fn check(package: &str, example: &str, expect: &str) {
     let text = std::fs::read_to_string(&file)
         .unwrap_or_else(|e| panic!("cannot read {}: {e}", file.display()));
     let class = format!("Saltus.{package}.Examples.{example}");
-    check_class(&mut workspace(), &class, &text, |_, _| {});
+    check_class(&mut session(), &class, &text, |_, _| {});
 }
 
-fn workspace() -> Workspace {
-    let mut workspace = Workspace::new();
-    workspace.add_library_dir(root().join("library"));
-    workspace
+fn session() -> Session {
+    let mut session = Session::new();
+    session.add_library_path(root().join("library"));
+    session
 }
 
 /// Where the friction that holds is no larger than the one that slides, all formulations have one solution.
@@ -97,9 +97,7 @@ fn formulations_of_friction_agree_where_sticking_is_sliding() {
     ] {
         let solutions = ["", "DFSM", "Curve", "Net"].map(|form| {
             let class = format!("Saltus.Mechanics.Examples.{example}{form}");
-            let compiled = workspace()
-                .compile(&class)
-                .unwrap_or_else(|e| panic!("{e}"));
+            let compiled = session().compile(&class).unwrap_or_else(|e| panic!("{e}"));
             let run = compiled
                 .experiment()
                 .set("friction.Fs", 8.0)
@@ -173,12 +171,12 @@ end Mixed;
 
 #[test]
 fn connectors_fit_those_of_other_libraries() {
-    let mut workspace = workspace();
-    workspace.add_source("mixed.mo", FOREIGN);
+    let mut session = session();
+    session.set_text("mixed.mo", FOREIGN);
     // 10 (1 - exp(-t)); 2 - t until 2 s; 3 - t until 3 s.
     let expect = "stop_time = 4\ntolerance = 1e-9\nvalue_tolerance = 1e-8\nevent_tolerance = 1e-8\nevent_times = [2, 3]\n\
         [values]\ncapacitor.v = [[1, 6.321205588285577]]\nmass.v = [[1, 1], [4, 0]]\nwheel.w = [[1, 2], [4, 0]]\n";
-    check_class(&mut workspace, "Mixed", expect, |_, _| {});
+    check_class(&mut session, "Mixed", expect, |_, _| {});
 }
 
 /// A class of the library as its text has it.

@@ -16,6 +16,7 @@ mod networks;
 mod noise;
 mod ode;
 mod robust;
+mod session;
 mod settings;
 mod show;
 mod spec;

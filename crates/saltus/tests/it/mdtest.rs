@@ -11,7 +11,7 @@
 //! in a run (`// FIXME is value` after one: what the compiler gives today; `// FIXME fails: [code]` above them: the run fails
 //! today); a block `text` is prose. The class under test is the last top-level class of the block.
 
-use saltus::{Diagnostics, Error, Severity, Workspace};
+use saltus::{Diagnostics, Error, Session, Severity};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -178,14 +178,14 @@ pub(crate) fn class_of(text: &str) -> String {
 
 /// Everything that is said about the text on the way to a compiled model, and the flat model if there is one.
 pub(crate) fn diagnose(text: &str) -> (Option<String>, Diagnostics) {
-    let mut workspace = Workspace::new();
-    workspace.add_source("case.mo", text);
+    let mut session = Session::new();
+    session.set_text("case.mo", text);
     let class = class_of(text);
-    let flat = match workspace.flatten(&class) {
+    let flat = match session.flatten(&class) {
         Ok(flat) => saltus_ir::print::print_flat(&flat.model),
         Err(error) => return (None, model_error(error)),
     };
-    match workspace.compile(&class) {
+    match session.compile(&class) {
         Ok(compiled) => (Some(flat), compiled.warnings),
         Err(error) => (Some(flat), model_error(error)),
     }
@@ -327,9 +327,9 @@ fn check_result(text: &str, result: &str) -> Result<(), String> {
         .collect::<Result<_, _>>()?;
     let stop = lines.iter().map(|(_, time, _)| *time).fold(0.0, f64::max);
     let stop = if stop > 0.0 { stop } else { 1.0 };
-    let mut workspace = Workspace::new();
-    workspace.add_source("case.mo", text);
-    let compiled = workspace
+    let mut session = Session::new();
+    session.set_text("case.mo", text);
+    let compiled = session
         .compile(&class_of(text))
         .map_err(|e| format!("{e}\n"))?;
     let outcome = compiled

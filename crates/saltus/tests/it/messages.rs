@@ -6,12 +6,12 @@
 //! compares structures with what the pass is to do.
 
 use crate::mdtest::class_of;
-use saltus::{Error, Workspace};
+use saltus::{Error, Session};
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// Compares what is printed for each `.mo` file of a folder of `tests/` with the `.txt` file beside it.
-fn check(folder: &str, print: impl Fn(&Workspace, &str) -> String) {
+fn check(folder: &str, print: impl Fn(&Session, &str) -> String) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(folder);
@@ -25,9 +25,9 @@ fn check(folder: &str, print: impl Fn(&Workspace, &str) -> String) {
     for path in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let text = std::fs::read_to_string(&path).expect("the model");
-        let mut workspace = Workspace::new();
-        workspace.add_source(name.clone(), text.clone());
-        let printed = print(&workspace, &class_of(&text));
+        let mut session = Session::new();
+        session.set_text(&*name, text.clone());
+        let printed = print(&session, &class_of(&text));
         let stored = path.with_extension("txt");
         if std::env::var_os("SALTUS_BLESS").is_some() {
             std::fs::write(&stored, printed).expect("written");
@@ -43,8 +43,8 @@ fn check(folder: &str, print: impl Fn(&Workspace, &str) -> String) {
 
 #[test]
 fn what_cannot_be_solved_is_named_with_place_and_cure() {
-    check("messages", |workspace, class| {
-        let outcome = (workspace.compile(class))
+    check("messages", |session, class| {
+        let outcome = (session.compile(class))
             .and_then(|compiled| compiled.experiment().stop_time(1.0).simulate());
         match outcome {
             Ok(run) => panic!("{class}: the run came to {}", run.time_reached),
@@ -56,8 +56,8 @@ fn what_cannot_be_solved_is_named_with_place_and_cure() {
 
 #[test]
 fn each_pass_structures_its_model() {
-    check("structure", |workspace, class| {
-        let printed = workspace.print_structure(class);
+    check("structure", |session, class| {
+        let printed = session.print_structure(class);
         printed.unwrap_or_else(|e| panic!("{class}: {e}"))
     });
 }

@@ -31,7 +31,7 @@
 
 use crate::mdtest::{class_of, root};
 use saltus::results::EventKind;
-use saltus::{Error, Execution, Run, Workspace};
+use saltus::{Error, Execution, Run, Session};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -219,12 +219,12 @@ fn check(folder: &Path) {
             .unwrap_or_else(|e| panic!("cannot read {}: {e}", file.display()))
     };
     let text = read("model.mo");
-    let mut workspace = Workspace::new();
-    workspace.add_library_dir(root().join("library"));
-    workspace.add_source("model.mo", text.clone());
+    let mut session = Session::new();
+    session.add_library_path(root().join("library"));
+    session.set_text("model.mo", text.clone());
     let class = class_of(&text);
     check_class(
-        &mut workspace,
+        &mut session,
         &class,
         &read("expect.toml"),
         |run, problem| {
@@ -235,13 +235,13 @@ fn check(folder: &Path) {
 
 /// Simulates a class and compares with the text of an `expect.toml`, and with what `more` wants.
 pub(crate) fn check_class(
-    workspace: &mut Workspace,
+    session: &mut Session,
     class: &str,
     expect: &str,
     more: impl FnOnce(&Run, &mut String),
 ) {
     let expect = Expect::parse(expect);
-    let mut compiled = workspace.compile(class).unwrap_or_else(|e| panic!("{e}"));
+    let mut compiled = session.compile(class).unwrap_or_else(|e| panic!("{e}"));
     let times = expect
         .values
         .iter()

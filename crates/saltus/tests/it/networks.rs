@@ -2,7 +2,7 @@
 //!
 //! Elimination along a ladder multiplies an error by about 2.6 at every rung: without cuts nothing is left of the voltages after forty.
 
-use saltus::{Error, Workspace};
+use saltus::{Error, Session};
 use std::f64::consts::PI;
 
 /// Round-off in elimination may grow by 1e5, and does so in the length of a few cells; the voltages are about one.
@@ -48,10 +48,10 @@ fn difference(
     set: &[(&str, f64)],
     exact: impl Fn(&[usize]) -> f64,
 ) -> Result<f64, Error> {
-    let mut workspace = Workspace::new();
+    let mut session = Session::new();
     let instance = format!("model Instance extends {model}(n = {n}{constants}); end Instance;");
-    workspace.add_source("networks.mo", format!("{MODELS}{instance}"));
-    let compiled = workspace.compile("Instance")?;
+    session.set_text("networks.mo", format!("{MODELS}{instance}"));
+    let compiled = session.compile("Instance")?;
     let mut experiment = compiled.experiment().stop_time(1.0).intervals(1);
     for (name, value) in set {
         experiment = experiment.set(*name, *value);

@@ -1,6 +1,6 @@
 //! Noise from the random number generators of the standard library: a sequence of samples that no setting of the integrator changes.
 
-use saltus::Workspace;
+use saltus::Session;
 use std::f64::consts::TAU;
 
 /// A sampled noise, as in `Modelica.Blocks.Noise`, that drives a stiff filter.
@@ -27,9 +27,9 @@ end Noise;
 
 /// The noise at its 256 samples.
 fn samples(tolerance: f64) -> Vec<f64> {
-    let mut workspace = Workspace::new();
-    workspace.add_source("noise.mo", NOISE);
-    let compiled = workspace.compile("Noise").expect("the model is correct");
+    let mut session = Session::new();
+    session.set_text("noise.mo", NOISE);
+    let compiled = session.compile("Noise").expect("the model is correct");
     let run = compiled
         .experiment()
         .tolerance(tolerance)

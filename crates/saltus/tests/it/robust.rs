@@ -1,7 +1,7 @@
 //! Hostile input: a message and an end in reasonable time, never a panic.
 
 use crate::mdtest::diagnose;
-use saltus::{Error, Workspace};
+use saltus::{Error, Session};
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn load(name: &str, bytes: &[u8]) -> Result<String, Vec<&'static str>> {
     let loaded = bounded({
         let file = file.clone();
         move || {
-            Workspace::new()
+            Session::new()
                 .load_file(&file)
                 .map_err(|error| match error {
                     Error::Model(diagnostics) => diagnostics.error_codes(),
@@ -88,7 +88,7 @@ fn an_empty_file_has_no_class() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let error = Workspace::new()
+    let error = Session::new()
         .load_file("no/such/file.mo")
         .expect_err("it does not exist");
     assert!(error.to_string().contains("no/such/file.mo"), "{error}");

@@ -1,6 +1,6 @@
 //! Parameters set from outside, before compiling where the structure depends on them.
 
-use saltus::Workspace;
+use saltus::Session;
 
 /// Two capacitors joined by resistors in series; each may be 0 ohm.
 const LADDER: &str = "
@@ -18,18 +18,18 @@ end Ladder;
 
 /// Number of states with the settings, compiled again where that is asked for.
 fn states(settings: &[(&str, f64)]) -> usize {
-    let mut workspace = Workspace::new();
-    workspace.add_source("ladder.mo", LADDER);
-    let mut compiled = workspace.compile("Ladder").expect("the model is correct");
+    let mut session = Session::new();
+    session.set_text("ladder.mo", LADDER);
+    let mut compiled = session.compile("Ladder").expect("the model is correct");
     let mut later = Vec::new();
     for &(name, value) in settings {
         if compiled.must_be_compiled_with(name, value) {
-            workspace.set_structural(name, value);
+            session.set_structural(name, value);
         } else {
             later.push((name, value));
         }
     }
-    compiled = workspace.compile("Ladder").expect("the model is correct");
+    compiled = session.compile("Ladder").expect("the model is correct");
     let mut experiment = compiled.experiment().stop_time(0.1);
     for (name, value) in later {
         experiment = experiment.set(name, value);
@@ -61,9 +61,9 @@ fn a_coefficient_set_to_zero_takes_its_term_away() {
 fn the_folder_of_a_library_or_the_one_around_it_may_be_named() {
     let around = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library");
     for folder in [around.clone(), around.join("Saltus")] {
-        let mut workspace = Workspace::new();
-        workspace.add_library_dir(&folder);
-        let printed = workspace.print_ast("Saltus.Impact");
+        let mut session = Session::new();
+        session.add_library_path(&folder);
+        let printed = session.print_ast("Saltus.Impact");
         assert!(printed.is_ok(), "{}", folder.display());
     }
 }
@@ -91,9 +91,9 @@ end M;
 "#,
         file.display()
     );
-    let mut workspace = Workspace::new();
-    workspace.add_source("sizes.mo", text);
-    let n = workspace.flatten("M").map(|flat| {
+    let mut session = Session::new();
+    session.set_text("sizes.mo", text);
+    let n = session.flatten("M").map(|flat| {
         let names = flat.model.variables.iter().map(|(_, v)| v.name.as_str());
         names.filter(|name| name.starts_with("x[")).count()
     });

@@ -1,19 +1,19 @@
 //! The structure of models as data and as pictures.
 
 use crate::mdtest::root;
-use saltus::Workspace;
+use saltus::Session;
 
-fn open(model: &str) -> (Workspace, String) {
-    let mut workspace = Workspace::new();
+fn open(model: &str) -> (Session, String) {
+    let mut session = Session::new();
     let file = root().join("models").join(model).join("model.mo");
-    let class = workspace.load_file(file).expect("the model");
-    (workspace, class)
+    let class = session.load_file(file).expect("the model");
+    (session, class)
 }
 
 #[test]
 fn the_structure_of_a_diode_circuit_as_data() {
-    let (workspace, class) = open("diode-rectifier");
-    let view = workspace.structure_view(&class).expect("structured");
+    let (session, class) = open("diode-rectifier");
+    let view = session.structure_view(&class).expect("structured");
     let kinds: Vec<&str> = view.blocks.iter().map(|b| b.kind).collect();
     assert_eq!(kinds, ["explicit", "mixed linear"]);
     let mixed = &view.blocks[1];
@@ -35,8 +35,8 @@ fn the_structure_of_a_diode_circuit_as_data() {
 
 #[test]
 fn state_sets_are_part_of_the_structure() {
-    let (workspace, class) = open("four-bar");
-    let view = workspace.structure_view(&class).expect("structured");
+    let (session, class) = open("four-bar");
+    let view = session.structure_view(&class).expect("structured");
     assert_eq!(view.state_sets.len(), 1);
     let set = &view.state_sets[0];
     assert_eq!((set.chosen, set.candidates.len()), (1, 2));
@@ -47,8 +47,8 @@ fn state_sets_are_part_of_the_structure() {
 
 #[test]
 fn pictures_have_a_mark_for_every_entry() {
-    let (workspace, class) = open("four-bar");
-    let picture = workspace.structure_picture(&class).expect("structured");
+    let (session, class) = open("four-bar");
+    let picture = session.structure_picture(&class).expect("structured");
     assert_eq!(picture.blocks, [(0, 6), (7, 13), (14, 20)]);
     let entries: usize = picture.equations.iter().map(|e| e.reads.len()).sum();
     let svg = saltus::plot::draw_structure(&picture);
@@ -58,11 +58,11 @@ fn pictures_have_a_mark_for_every_entry() {
 
 #[test]
 fn jacobians_have_patterns_and_colours() {
-    let (workspace, class) = open("sparse-block");
-    let view = workspace.jacobian_view(&class).expect("compiled");
+    let (session, class) = open("sparse-block");
+    let view = session.jacobian_view(&class).expect("compiled");
     assert!(view.states.columns.is_empty());
-    let (workspace, class) = open("quaternion-top");
-    let view = workspace.jacobian_view(&class).expect("compiled");
+    let (session, class) = open("quaternion-top");
+    let view = session.jacobian_view(&class).expect("compiled");
     assert_eq!(view.states.columns.len(), 6);
     assert!(
         view.print()
@@ -75,11 +75,9 @@ fn jacobians_have_patterns_and_colours() {
 fn modes_of_a_rectifier_behind_an_inductance() {
     let text = std::fs::read_to_string(root().join("models/rectifier-inductance/model.mo"))
         .expect("the model exists");
-    let mut workspace = Workspace::new();
-    workspace.add_source("model.mo", text);
-    let view = workspace
-        .modes_view("RectifierInductance")
-        .expect("it runs");
+    let mut session = Session::new();
+    session.set_text("model.mo", text);
+    let view = session.modes_view("RectifierInductance").expect("it runs");
     assert_eq!(view.structured, 2);
     let told: Vec<(u32, &str, usize, u32)> = (view.modes.iter())
         .map(|m| (m.number, m.switches[0].as_str(), m.states.len(), m.index))

@@ -2,13 +2,13 @@
 
 use crate::mdtest::root;
 use saltus::results::EventKind;
-use saltus::{Compiled, Workspace};
+use saltus::{Compiled, Session};
 
 fn pendulum() -> Compiled {
     let file = root().join("models/pendulum-cartesian-over/model.mo");
-    let mut workspace = Workspace::new();
-    let class = workspace.load_file(file).expect("the model");
-    workspace.compile(&class).expect("compiled")
+    let mut session = Session::new();
+    let class = session.load_file(file).expect("the model");
+    session.compile(&class).expect("compiled")
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Events inside fast transients: ideal diodes with a conductance in the off state behind inductors, where the voltage that decides has a time constant of
 //! a tenth of a microsecond and implicit methods take steps of some 100 µs.
 
-use saltus::{Run, Workspace};
+use saltus::{Run, Session};
 
 const SOLVERS: [&str; 6] = ["auto", "dopri5", "dop853", "radau", "esdirk", "bdf"];
 
 fn simulate(text: &str, name: &str, solver: &str, tolerance: f64, stop_time: f64) -> Run {
-    let mut workspace = Workspace::new();
-    workspace.add_source("model.mo", text);
-    let model = workspace.compile(name).expect("the model is correct");
+    let mut session = Session::new();
+    session.set_text("model.mo", text);
+    let model = session.compile(name).expect("the model is correct");
     let experiment = model
         .experiment()
         .stop_time(stop_time)

@@ -1,6 +1,6 @@
 //! Curves that move by little more than the accuracy asked for are named.
 
-use saltus::Workspace;
+use saltus::Session;
 
 /// A temperature that falls by a tenth of a kelvin during the run.
 const COOLS: &str = "
@@ -13,9 +13,9 @@ end Cools;
 
 #[test]
 fn a_curve_is_named_while_it_moves_by_less_than_500_accuracies() {
-    let mut workspace = Workspace::new();
-    workspace.add_source("cools.mo", COOLS);
-    let compiled = workspace.compile("Cools").expect("compiles");
+    let mut session = Session::new();
+    session.set_text("cools.mo", COOLS);
+    let compiled = session.compile("Cools").expect("compiles");
     // The accuracy is tolerance·293.15 K, so that 0.1 K are less than 500 of it down to 6.82e-7.
     for (tolerance, is_named) in [(1e-4, true), (7e-7, true), (6.6e-7, false), (1e-9, false)] {
         let run = (compiled.experiment().tolerance(tolerance).simulate()).expect("runs");

@@ -1,6 +1,6 @@
 //! Which version of a library is taken, on disk.
 
-use saltus::Workspace;
+use saltus::Session;
 use std::path::PathBuf;
 
 /// A folder with packages `Lib <version>` whose constant `number` tells them apart.
@@ -20,13 +20,13 @@ fn libraries(test: &str, versions: &[(&str, u32)]) -> PathBuf {
 /// The number of the library that a model with this annotation sees, or the codes of the errors.
 fn number(test: &str, versions: &[(&str, u32)], annotation: &str) -> Result<f64, Vec<String>> {
     let root = libraries(test, versions);
-    let mut workspace = Workspace::new();
-    workspace.add_library_dir(&root);
-    workspace.add_source(
+    let mut session = Session::new();
+    session.add_library_path(&root);
+    session.set_text(
         "M.mo",
         format!("model M Real x = Lib.number + 0*time; {annotation} end M;"),
     );
-    let compiled = workspace.compile("M");
+    let compiled = session.compile("M");
     std::fs::remove_dir_all(&root).expect("the folder can be removed");
     match compiled {
         Ok(model) => {

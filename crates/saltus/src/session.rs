@@ -1,21 +1,24 @@
 //! Sources and libraries, and the way from a class name to a compiled model.
 
-use crate::disk::{Disk, Permissions, RunFiles};
+use crate::disk::{Permissions, RunFiles};
 use crate::error::{Diagnostics, Error};
 use crate::run::Experiment;
 use crate::structure_view::{JacobianView, StructureView, structure_picture, structure_view};
+use crate::texts::{Given, Texts};
+use crate::world::{Disk, World};
+use crate::world_files::WorldFiles;
 use saltus_codegen::{CompiledModel, Execution};
-use saltus_flatten::{ClassTree, FileArena, FlattenOptions};
+use saltus_flatten::{ClassTree, FileArena, Files, FlattenOptions};
+use saltus_ir::external::Host;
 use saltus_ir::flat::{Inline, InlineMethod};
 use saltus_ir::func::{ForeignCode, FunctionBody};
 use saltus_ir::{FlatModel, Value};
 use saltus_model::{Instance, Model, ModelInfo, Values, VariableInfo, VariableKind};
 use saltus_plot::StructurePicture;
 use saltus_structure::StructuredSystem;
-use saltus_syntax::{Diagnostic, FileId, Name, SourceMap, Span};
+use saltus_syntax::{Diagnostic, Name, SourceMap, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// `file:line`, or nothing for what has no place.
 fn place_text(sources: &SourceMap, span: Span) -> String {
@@ -62,18 +65,44 @@ pub struct StageTimes {
     pub n_files: usize,
 }
 
-type Observer = Box<dyn Fn(Stage, f64)>;
+type Observer = Box<dyn Fn(Stage, f64) + Send + Sync>;
 
-/// Model texts and library folders.
-#[derive(Default)]
-pub struct Workspace {
+/// Model texts and library folders, and the way from the name of a class to a compiled model.
+///
+/// Texts and libraries may change between two compilations; files that did not change are not read or parsed again. Compiling takes `&self`, so several
+/// threads can compile at once.
+///
+/// ```
+/// let mut session = saltus::Session::new();
+/// session.set_text("Tank.mo", "model Tank Real h(start = 1, fixed = true); equation der(h) = -h; end Tank;");
+/// assert_eq!(session.compile("Tank")?.info().n_equations, 1);
+/// session.set_text("Tank.mo", "model Tank Real h(start = 1, fixed = true); equation der(h) = -g; end Tank;");
+/// let found = session.check("Tank");
+/// assert_eq!(found.error_codes(), ["unknown-name"]);
+/// assert_eq!(found.line_of(&found.list[0]), Some(1));
+/// # Ok::<(), saltus::Error>(())
+/// ```
+pub struct Session {
+    texts: Texts,
     libraries: Vec<PathBuf>,
-    sources: Vec<(String, String)>,
     overrides: Vec<(String, f64)>,
     inlined: Vec<(String, InlineMethod)>,
     observer: Option<Observer>,
     permissions: Permissions,
 }
+
+impl Default for Session {
+    fn default() -> Session {
+        Session::new()
+    }
+}
+
+const _: () = {
+    const fn shared_between_threads<T: Send + Sync>() {}
+    shared_between_threads::<Session>();
+    shared_between_threads::<Compiled>();
+    shared_between_threads::<Error>();
+};
 
 /// What flattening gives.
 pub struct Flat {
@@ -82,15 +111,28 @@ pub struct Flat {
     pub times: StageTimes,
 }
 
-impl Workspace {
-    pub fn new() -> Workspace {
-        Workspace::default()
+impl Session {
+    /// A session on the files of the computer.
+    pub fn new() -> Session {
+        Session::with_world(Disk)
+    }
+
+    /// A session on other files.
+    pub fn with_world(world: impl World + 'static) -> Session {
+        Session {
+            texts: Texts::new(Arc::new(world)),
+            libraries: Vec::new(),
+            overrides: Vec::new(),
+            inlined: Vec::new(),
+            observer: None,
+            permissions: Permissions::default(),
+        }
     }
 
     /// Adds a folder that contains libraries (searched in the order added). The folder of a library itself stands for the one around it.
-    pub fn add_library_dir(&mut self, dir: impl Into<PathBuf>) -> &mut Self {
+    pub fn add_library_path(&mut self, dir: impl Into<PathBuf>) -> &mut Self {
         let mut dir = dir.into();
-        if dir.join("package.mo").is_file() {
+        if self.is_file(&dir.join("package.mo")) {
             dir.push("..");
         }
         self.libraries.push(dir);
@@ -111,7 +153,7 @@ impl Workspace {
 
     /// Adds the folders of the environment variable MODELICAPATH.
     pub fn add_modelicapath(&mut self) -> &mut Self {
-        if let Some(path) = std::env::var_os("MODELICAPATH") {
+        if let Some(path) = self.texts.world.variable("MODELICAPATH") {
             self.libraries.extend(std::env::split_paths(&path));
         }
         self
@@ -124,8 +166,8 @@ impl Workspace {
         }
         for dir in &self.libraries {
             for folder in [format!("{name} {version}"), name.to_owned()] {
-                if dir.join(&folder).join("package.mo").is_file()
-                    || dir.join(format!("{folder}.mo")).is_file()
+                if self.is_file(&dir.join(&folder).join("package.mo"))
+                    || self.is_file(&dir.join(format!("{folder}.mo")))
                 {
                     return Ok(self);
                 }
@@ -136,53 +178,70 @@ impl Workspace {
         )))
     }
 
-    /// Adds model text under a name used in messages.
-    pub fn add_source(&mut self, name: impl Into<String>, text: impl Into<String>) -> &mut Self {
-        self.sources.push((name.into(), text.into()));
+    fn is_file(&self, path: &Path) -> bool {
+        self.texts.is_file(&path.to_string_lossy())
+    }
+
+    /// Gives a text. At the path of a file of a library it takes the place of the file, or adds it to the package around it; anywhere else its classes are
+    /// top-level classes, and the path is a name for messages.
+    pub fn set_text(&mut self, path: impl AsRef<Path>, text: impl Into<String>) -> &mut Self {
+        self.texts.set(Given {
+            name: path.as_ref().display().to_string(),
+            text: text.into(),
+            is_top_level: false,
+        });
         self
     }
 
-    /// Adds a file; returns the name of its last top-level class.
+    /// Takes a text away again. A file of the same path is what it was before. True if there was such a text.
+    pub fn remove(&mut self, path: impl AsRef<Path>) -> bool {
+        self.texts.remove(&path.as_ref().display().to_string())
+    }
+
+    /// The texts that were given, with their paths, in the order in which they were first given.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        (self.texts.given()).map(|given| (given.name.as_str(), given.text.as_str()))
+    }
+
+    /// Reads a file whose classes become top-level classes; returns the name of the last of them.
     pub fn load_file(&mut self, path: impl AsRef<Path>) -> Result<String, Error> {
-        let path = path.as_ref();
-        let shown = path.display().to_string();
+        let name = path.as_ref().display().to_string();
         let model_error = |diagnostic| {
             Error::Model(Diagnostics {
                 list: vec![diagnostic],
                 sources: Arc::default(),
             })
         };
-        let bytes = crate::disk::read(path).map_err(|why| {
+        let bytes = self.texts.world.read(&name).map_err(|why| {
             model_error(
-                Diagnostic::placeless("file-not-found", format!("cannot read `{shown}`: {why}"))
+                Diagnostic::placeless("file-not-found", format!("cannot read `{name}`: {why}"))
                     .help("check the path; the name of a class of a library is written with dots and needs no file"),
             )
         })?;
-        let text = saltus_syntax::source::decode(&shown, bytes).map_err(|d| model_error(*d))?;
+        let text = saltus_syntax::source::decode(&name, bytes).map_err(|d| model_error(*d))?;
+        self.texts.set(Given {
+            name: name.clone(),
+            text,
+            is_top_level: true,
+        });
+        let parsed = self.texts.parsed(&name).map_err(|d| model_error(*d))?;
+        if let Some(class) = parsed.last_class() {
+            return Ok(class);
+        }
+        self.texts.remove(&name);
+        let mut list = parsed.diagnostics.clone();
+        if list.is_empty() {
+            list.push(
+                Diagnostic::placeless("unknown-class", format!("`{name}` contains no class"))
+                    .help("write a model into it"),
+            );
+        }
         let mut sources = SourceMap::default();
-        let file = sources.add(shown.clone(), text.clone());
-        let parsed = saltus_syntax::parse(file, &text);
-        let last = parsed.definition.classes.last();
-        let Some(last) = last else {
-            let mut list = parsed.diagnostics;
-            if list.is_empty() {
-                list.push(
-                    Diagnostic::placeless("unknown-class", format!("`{shown}` contains no class"))
-                        .help("write a model into it"),
-                );
-            }
-            return Err(Error::Model(Diagnostics {
-                list,
-                sources: Arc::new(sources),
-            }));
-        };
-        let within = match &parsed.definition.within {
-            Some(Some(path)) => path.parts.iter().map(|p| format!("{}.", p.name)).collect(),
-            _ => String::new(),
-        };
-        let name = format!("{within}{}", last.name.name);
-        self.sources.push((shown, text));
-        Ok(name)
+        sources.insert(parsed.file, parsed.source.clone());
+        Err(Error::Model(Diagnostics {
+            list,
+            sources: Arc::new(sources),
+        }))
     }
 
     /// Values for parameters that the structure depends on, by component path; others are set on the [`Experiment`].
@@ -233,7 +292,7 @@ impl Workspace {
     }
 
     /// Called when a stage is finished, with its seconds.
-    pub fn on_stage(&mut self, observer: impl Fn(Stage, f64) + 'static) -> &mut Self {
+    pub fn on_stage(&mut self, observer: impl Fn(Stage, f64) + Send + Sync + 'static) -> &mut Self {
         self.observer = Some(Box::new(observer));
         self
     }
@@ -247,9 +306,8 @@ impl Workspace {
     /// The syntax tree of a class of the added sources, or of a library, printed.
     pub fn print_ast(&self, class: &str) -> Result<String, Error> {
         let arena = FileArena::new();
-        let disk = Disk;
         let clock = || 0.0;
-        let mut tree = self.tree(&arena, &disk, &clock);
+        let mut tree = self.tree(&arena, &clock);
         let mut node = saltus_flatten::tree::ROOT;
         for part in class.split('.') {
             match tree.child(node, Name::new(part)) {
@@ -302,27 +360,30 @@ impl Workspace {
         Ok(JacobianView::new(compiled.info(), system))
     }
 
-    fn tree<'t>(
-        &self,
-        arena: &'t FileArena,
-        disk: &'t Disk,
-        clock: &'t dyn Fn() -> f64,
-    ) -> ClassTree<'t> {
-        let libraries = self
-            .libraries
-            .iter()
-            .map(|l| l.display().to_string())
+    fn tree<'t>(&'t self, arena: &'t FileArena, clock: &'t dyn Fn() -> f64) -> ClassTree<'t> {
+        let libraries: Vec<String> = (self.libraries.iter())
+            .map(|library| library.display().to_string())
             .collect();
-        let mut tree = ClassTree::new(arena, disk, libraries, clock);
-        for (name, text) in &self.sources {
-            tree.add_source(name, text.clone());
+        let mut tree = ClassTree::new(arena, &self.texts, libraries.clone(), clock);
+        for given in self.texts.given() {
+            if self.texts.is_in_library(given, &libraries) {
+                continue;
+            }
+            let start = clock();
+            match self.texts.parsed(&given.name) {
+                Ok(parsed) => {
+                    tree.seconds_parsing += clock() - start;
+                    tree.add_parsed(&parsed);
+                }
+                Err(diagnostic) => tree.diagnostics.push(*diagnostic),
+            }
         }
         tree
     }
 
     /// Folders of the libraries from which texts were read.
     fn used_packages(&self, sources: &SourceMap) -> Vec<PathBuf> {
-        let files = (0..sources.len()).map(|k| Path::new(&sources.file(FileId(k as u32)).name));
+        let files = sources.files().map(|file| Path::new(&file.name));
         let is_library = |folder: &&Path| {
             let around = folder.parent();
             self.libraries
@@ -338,7 +399,14 @@ impl Workspace {
     }
 
     /// What functions of the model may reach; `brought` is the code that they include.
-    fn run_files(&self, brought: Vec<ForeignCode>, packages: Vec<PathBuf>) -> Arc<RunFiles> {
+    fn host(&self, brought: Vec<ForeignCode>, packages: Vec<PathBuf>) -> Arc<dyn Host> {
+        if !self.texts.world.is_computer() {
+            return Arc::new(WorldFiles {
+                world: self.texts.world.clone(),
+                libraries: self.libraries.clone(),
+                packages,
+            });
+        }
         Arc::new(RunFiles {
             libraries: self.libraries.clone(),
             beside: self.folders_of_sources(),
@@ -350,13 +418,29 @@ impl Workspace {
         })
     }
 
+    /// Seconds since an instant of the world's clock.
+    fn seconds_since(&self, start: f64) -> f64 {
+        self.texts.world.seconds() - start
+    }
+
+    /// All that is found wrong or worth a warning in a class, by every stage that can be reached, without running it.
+    pub fn check(&self, class: &str) -> Diagnostics {
+        match self.compile(class) {
+            Ok(compiled) => compiled.warnings,
+            Err(Error::Model(diagnostics) | Error::Run(diagnostics, _)) => diagnostics,
+            Err(Error::Usage(message)) => Diagnostics {
+                list: vec![Diagnostic::placeless("usage", message)],
+                sources: Arc::default(),
+            },
+        }
+    }
+
     /// Parses what is needed and flattens a class.
     pub fn flatten(&self, class: &str) -> Result<Flat, Error> {
         let arena = FileArena::new();
-        let start = Instant::now();
-        let clock = move || start.elapsed().as_secs_f64();
-        let disk = Disk;
-        let mut tree = self.tree(&arena, &disk, &clock);
+        let start = self.texts.world.seconds();
+        let clock = move || self.seconds_since(start);
+        let mut tree = self.tree(&arena, &clock);
         let failed = tree.diagnostics.iter().any(Diagnostic::is_error);
         if failed {
             let list = std::mem::take(&mut tree.diagnostics);
@@ -371,14 +455,14 @@ impl Workspace {
                 .iter()
                 .map(|(p, v)| (Name::new(p), Value::Real(*v)))
                 .collect(),
-            files: Some(self.run_files(Vec::new(), Vec::new())),
+            files: Some(self.host(Vec::new(), Vec::new())),
         };
         let flattened = saltus_flatten::flatten(tree, class, options);
         let parse = flattened.tree.seconds_parsing;
         let times = StageTimes {
             parse,
-            flatten: start.elapsed().as_secs_f64() - parse,
-            n_files: flattened.tree.n_files_parsed,
+            flatten: clock() - parse,
+            n_files: flattened.tree.n_files,
             ..StageTimes::default()
         };
         let parse_failed = flattened
@@ -416,10 +500,10 @@ impl Workspace {
             mut times,
         } = self.flatten(class)?;
         self.request_inline(&mut model)?;
-        let start = Instant::now();
+        let start = self.texts.world.seconds();
         let sources = warnings.sources.clone();
         let structured = saltus_structure::structure(model);
-        times.structure = start.elapsed().as_secs_f64();
+        times.structure = self.seconds_since(start);
         match structured {
             Ok(mut system) => {
                 self.report(Stage::Balanced, 0.0);
@@ -439,7 +523,7 @@ impl Workspace {
     /// Compiles a class to something that can be simulated.
     pub fn compile(&self, class: &str) -> Result<Compiled, Error> {
         let (system, warnings, mut times) = self.structure(class)?;
-        let start = Instant::now();
+        let start = self.texts.world.seconds();
         let sources = warnings.sources.clone();
         let blocks = block_counts(&system);
         let structural = structural_parameters(&system);
@@ -452,8 +536,8 @@ impl Workspace {
                     sources: sources.clone(),
                 })
             })?
-            .with_host(self.run_files(brought, self.used_packages(&sources)));
-        times.codegen = start.elapsed().as_secs_f64();
+            .with_host(self.host(brought, self.used_packages(&sources)));
+        times.codegen = self.seconds_since(start);
         self.report(Stage::Codegen, times.codegen);
         Ok(Compiled {
             model,
@@ -469,8 +553,8 @@ impl Workspace {
     /// Where the texts given by file lie; other texts have no place.
     fn folders_of_sources(&self) -> Vec<PathBuf> {
         let mut folders: Vec<PathBuf> = Vec::new();
-        for (name, _) in &self.sources {
-            let path = Path::new(name);
+        for given in self.texts.given() {
+            let path = Path::new(&given.name);
             if path.is_file()
                 && let Some(folder) = path.parent()
                 && !folders.iter().any(|known| known == folder)
@@ -581,7 +665,7 @@ impl Compiled {
         &self.model
     }
 
-    /// Whether a value for `name` has to be given before compiling ([`Workspace::set_structural`]): the structure depends on it, or
+    /// Whether a value for `name` has to be given before compiling ([`Session::set_structural`]): the structure depends on it, or
     /// it is zero and may take a term away.
     pub fn must_be_compiled_with(&self, name: &str, value: f64) -> bool {
         let is_parameter =
