@@ -89,6 +89,8 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         libraries: &libraries,
         allow_write: &[],
         allow_system: false,
+        // The suite tests external functions.
+        allow_foreign: true,
         jobs: options.jobs.unwrap_or_else(regression::cores),
         limits: Limits {
             seconds: options.timeout,

@@ -84,6 +84,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         libraries: &libraries,
         allow_write: &[],
         allow_system: false,
+        allow_foreign: false,
         jobs: options.jobs.unwrap_or_else(regression::cores),
         limits: Limits {
             seconds: options.timeout,

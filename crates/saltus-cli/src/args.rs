@@ -61,6 +61,9 @@ pub(crate) struct AccessArgs {
     /// Let functions of the model run commands of the operating system
     #[arg(long)]
     pub(crate) allow_system: bool,
+    /// Let the model call C functions of its annotations; they run with your rights (per library: `[foreign] allow` in saltus.toml)
+    #[arg(long)]
+    pub(crate) allow_foreign: bool,
 }
 
 #[derive(Args, Debug)]
@@ -154,6 +157,8 @@ pub(crate) struct SimulateArgs {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) access: AccessArgs,
     /// What to print
     #[arg(long, value_enum)]
     pub(crate) stage: Stage,

@@ -2,13 +2,16 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use saltus::plot::{draw_modes, draw_structure};
-use saltus::{Compiled, Error, Execution, Experiment, Progress, Session, StepRecord};
+use saltus::{
+    Compiled, Error, Execution, Experiment, LoggedDisk, Progress, ReadLog, Session, StepRecord,
+};
 use saltus_results::{EventRecord, ResultTable, Statistics};
 
 use crate::args::{AccessArgs, Setting, ShowFormat, SimulateArgs, Stage, TargetArgs};
+use crate::consent;
 use crate::deadline::Deadline;
 use crate::exit::{Exit, Failure};
 use crate::files::{self, ResultFile};
@@ -16,7 +19,10 @@ use crate::interrupt;
 use crate::progress::{self, ProgressLine};
 
 /// Names a file that gets one line per finished stage, `stage seconds`: how `xtask` learns how far a model came.
-const STAGE_FILE: &str = "SALTUS_STAGE_FILE";
+pub(crate) const STAGE_FILE: &str = "SALTUS_STAGE_FILE";
+
+/// Names a file that gets one line per file that was looked at.
+pub(crate) const READ_FILE: &str = saltus::regression::READ_FILE;
 
 /// What `check` found in a model that is right.
 pub(crate) struct CheckReport {
@@ -68,10 +74,12 @@ pub(crate) fn check(target: &TargetArgs) -> Result<CheckReport, Failure> {
 /// A stage as text, JSON or picture.
 pub(crate) fn show(
     target: &TargetArgs,
+    access: &AccessArgs,
     stage: Stage,
     format: ShowFormat,
 ) -> Result<String, Failure> {
-    let (session, class) = open(target)?;
+    let (mut session, class) = open(target)?;
+    permit(&mut session, access)?;
     let shown = match (stage, format) {
         (Stage::Ast, ShowFormat::Text) => session.print_ast(&class),
         (Stage::Flat, ShowFormat::Text) => session.print_flat(&class),
@@ -266,7 +274,20 @@ pub(crate) fn file_stem(model: &str) -> String {
 
 /// The session with libraries and, if a file is named, its text; and the class that is meant.
 pub(crate) fn open(target: &TargetArgs) -> Result<(Session, String), Failure> {
-    let mut session = Session::new();
+    // How `saltus test` learns on which files a model depends.
+    let log = match std::env::var_os(READ_FILE) {
+        Some(path) => ReadLog::with_observer(move |read| note_read(Path::new(&path), read)),
+        None => ReadLog::default(),
+    };
+    open_logged(target, &log)
+}
+
+/// The same, with a list of the files that are read.
+pub(crate) fn open_logged(
+    target: &TargetArgs,
+    log: &ReadLog,
+) -> Result<(Session, String), Failure> {
+    let mut session = Session::with_world(LoggedDisk::new(log));
     for dir in &target.libraries {
         if !dir.is_dir() {
             return Err(Failure::command_line(format!(
@@ -310,7 +331,24 @@ pub(crate) fn permit(session: &mut Session, access: &AccessArgs) -> Result<(), F
     if access.allow_system {
         session.allow_system();
     }
+    if access.allow_foreign {
+        session.allow_foreign();
+    }
+    for dir in consent::folders()? {
+        session.allow_foreign_in(dir);
+    }
     Ok(())
+}
+
+/// Adds a path to the list of files that were read.
+fn note_read(list: &Path, read: &Path) {
+    if let (Ok(mut file), Some(read)) = (
+        OpenOptions::new().create(true).append(true).open(list),
+        read.to_str(),
+    ) {
+        // A list that cannot be written only costs a model that is run again.
+        let _ = writeln!(file, "{read}");
+    }
 }
 
 /// Notes a finished stage in the stage file, if one is asked for.

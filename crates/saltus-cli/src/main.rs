@@ -4,6 +4,7 @@
 mod args;
 mod bug;
 mod commands;
+mod consent;
 mod deadline;
 mod engine;
 mod exit;
@@ -41,6 +42,14 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
+    // Before there is any other thread; the folder for intermediate files is removed at the end.
+    let confinement = match consent::confine_command(&cli.command) {
+        Ok(confinement) => confinement,
+        Err(failure) => {
+            exit::message(failure.text.trim_end());
+            return failure.exit.into();
+        }
+    };
     let worker = std::thread::Builder::new()
         .name("saltus".into())
         .stack_size(STACK_BYTES)
@@ -52,6 +61,7 @@ fn main() -> ExitCode {
             Exit::Incomplete
         }
     };
+    drop(confinement);
     exit.into()
 }
 

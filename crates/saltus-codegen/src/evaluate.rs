@@ -116,6 +116,7 @@ fn fault(cx: &Context, error: EvalError) -> FaultKind {
         EvalErrorKind::External { name, why } => match why {
             ExternalError::Failed(message) => FaultKind::External(format!("`{name}`: {message}")),
             ExternalError::Missing(message) => FaultKind::Missing(message),
+            ExternalError::Forbidden(message) => FaultKind::Forbidden(message),
         },
         EvalErrorKind::UnknownVariable(var) => FaultKind::Range(format!(
             "`{}` has no value here",

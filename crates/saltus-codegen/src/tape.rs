@@ -611,8 +611,8 @@ impl Tape {
     #[cold]
     fn fault(&self, pc: usize, kind: FaultKind) -> Box<Fault> {
         Box::new(Fault {
-            // Another point does not bring a function that is not there.
-            recoverable: !matches!(kind, FaultKind::Missing(_)),
+            // Another point does not bring a function that is not there, nor a permission.
+            recoverable: !matches!(kind, FaultKind::Missing(_) | FaultKind::Forbidden(_)),
             site: self.sites[pc - 1],
             kind,
         })

@@ -106,6 +106,8 @@ pub struct ExternalReply {
 pub enum ExternalError {
     /// There is no such function.
     Missing(String),
+    /// The user has not permitted it.
+    Forbidden(String),
     /// It was called and reported an error.
     Failed(String),
 }
@@ -241,7 +243,9 @@ impl fmt::Display for EvalError {
             }
             EvalErrorKind::Terminated(message) => write!(f, "terminated: {message}"),
             EvalErrorKind::External { name, why } => {
-                let (ExternalError::Missing(message) | ExternalError::Failed(message)) = why;
+                let (ExternalError::Missing(message)
+                | ExternalError::Forbidden(message)
+                | ExternalError::Failed(message)) = why;
                 write!(f, "external function `{name}`: {message}")
             }
             EvalErrorKind::NoBody(_) => write!(f, "the function has no body"),

@@ -105,6 +105,8 @@ pub enum FaultKind {
     External(String),
     /// An external function is not there.
     Missing(String),
+    /// An external function needs a permission that the user has not given.
+    Forbidden(String),
     /// The model code is not defined here (table out of range, array index).
     Range(String),
     /// The values select a mode that cannot be structured; `code` names the error.

@@ -1,12 +1,15 @@
 //! Access to the disk, for the class tree and for external functions; to the environment, the clock and commands, for external functions.
 //!
-//! Functions of a model read everything and change files in the working folder; the rest is refused unless it is permitted ([`Permissions`]), by a message that names
+//! Functions of a model read everything and change files in the working folder; the rest is refused unless it is permitted ([`crate::permissions`]), by a message that names
 //! the option of the program for it.
 
+use crate::permissions::{DeclaredForeign, Permissions, Use};
+use crate::world::World;
 use saltus_ir::external::{Change, FileKind, Host, Order};
 use saltus_ir::func::ForeignCode;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(unix)]
 use {
@@ -28,23 +31,20 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|e| e.to_string())
 }
 
-/// What functions of a model may do besides reading, and changing files in the working folder.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Permissions {
-    /// Folders in which files may be changed.
-    pub(crate) write: Vec<PathBuf>,
-    /// Commands of the operating system may be run.
-    pub(crate) system: bool,
-}
-
 /// Files of a run: tables and the like. `modelica://Library/path` is looked for in the library folders.
 pub(crate) struct RunFiles {
+    /// Learns which files are read.
+    pub(crate) world: Arc<dyn World>,
     pub(crate) libraries: Vec<PathBuf>,
     /// Folders of the model's own files: a package that is one file has its resources beside it.
     pub(crate) beside: Vec<PathBuf>,
     /// Folders of the libraries that the model uses, of which several versions may be there.
     pub(crate) packages: Vec<PathBuf>,
     pub(crate) permissions: Permissions,
+    /// Files that the model was read from.
+    pub(crate) sources: Vec<PathBuf>,
+    /// The external functions of the model that are not built in.
+    pub(crate) declared: Vec<DeclaredForeign>,
     /// What the external functions of the model include.
     pub(crate) brought: Vec<ForeignCode>,
     #[cfg(unix)]
@@ -53,17 +53,21 @@ pub(crate) struct RunFiles {
 
 impl Host for RunFiles {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        let resolved = self.resolve(path);
+        let resolved = self.resolve(path)?;
+        self.world.note_read(&resolved);
         read(&resolved).map_err(|why| self.unreadable(path, &resolved, &why))
     }
 
     fn full_path(&self, path: &str) -> Result<String, String> {
-        let full = std::path::absolute(self.resolve(path)).map_err(|e| e.to_string())?;
+        let full = std::path::absolute(self.resolve(path)?).map_err(|e| e.to_string())?;
         Ok(full.display().to_string())
     }
 
     fn kind(&self, path: &str) -> FileKind {
-        match std::fs::metadata(self.resolve(path)) {
+        let Ok(resolved) = self.resolve(path) else {
+            return FileKind::Missing;
+        };
+        match std::fs::metadata(resolved) {
             Err(_) => FileKind::Missing,
             Ok(there) if there.is_dir() => FileKind::Directory,
             Ok(there) if there.is_file() => FileKind::Regular,
@@ -72,7 +76,7 @@ impl Host for RunFiles {
     }
 
     fn folder(&self, path: &str) -> Result<String, String> {
-        let full = (self.resolve(path).canonicalize()).map_err(|e| format!("`{path}`: {e}"))?;
+        let full = (self.resolve(path)?.canonicalize()).map_err(|e| format!("`{path}`: {e}"))?;
         if !full.is_dir() {
             return Err(format!("`{path}` is not a folder"));
         }
@@ -81,7 +85,7 @@ impl Host for RunFiles {
 
     fn list(&self, path: &str) -> Result<Vec<String>, String> {
         let entries =
-            std::fs::read_dir(self.resolve(path)).map_err(|e| format!("`{path}`: {e}"))?;
+            std::fs::read_dir(self.resolve(path)?).map_err(|e| format!("`{path}`: {e}"))?;
         let mut names = Vec::new();
         for entry in entries {
             let entry = entry.map_err(|e| format!("`{path}`: {e}"))?;
@@ -92,13 +96,15 @@ impl Host for RunFiles {
     }
 
     fn write(&self, path: &str, bytes: &[u8], append: bool) -> Result<(), String> {
-        let inside = self.writable(path)?;
-        let opened = std::fs::OpenOptions::new()
-            .create(true)
-            .write(true)
+        let inside = self.writable(path, Use::Content)?;
+        let mut options = std::fs::OpenOptions::new();
+        (options.create(true).write(true))
             .append(append)
-            .truncate(!append)
-            .open(inside);
+            .truncate(!append);
+        // The path has no links; one that was made since is not followed.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
+        let opened = options.open(inside);
         opened
             .and_then(|mut file| file.write_all(bytes))
             .map_err(|e| format!("`{path}` cannot be written: {e}"))
@@ -106,28 +112,31 @@ impl Host for RunFiles {
 
     fn change(&self, change: &Change<'_>) -> Result<(), String> {
         match *change {
-            Change::MakeFolder(path) => std::fs::create_dir(self.writable(path)?)
+            Change::MakeFolder(path) => std::fs::create_dir(self.writable(path, Use::Entry)?)
                 .map_err(|e| format!("the folder `{path}` cannot be made: {e}")),
-            Change::RemoveFolder(path) => std::fs::remove_dir(self.writable(path)?)
+            Change::RemoveFolder(path) => std::fs::remove_dir(self.writable(path, Use::Entry)?)
                 .map_err(|e| format!("the folder `{path}` cannot be removed: {e}")),
-            Change::RemoveFile(path) => match std::fs::remove_file(self.writable(path)?) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                    Err(format!("`{path}` cannot be removed: {e}"))
+            Change::RemoveFile(path) => {
+                match std::fs::remove_file(self.writable(path, Use::Entry)?) {
+                    Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                        Err(format!("`{path}` cannot be removed: {e}"))
+                    }
+                    _ => Ok(()),
                 }
-                _ => Ok(()),
-            },
-            Change::Rename { from, to } => {
-                std::fs::rename(self.writable(from)?, self.writable(to)?)
-                    .map_err(|e| format!("`{from}` cannot be renamed to `{to}`: {e}"))
             }
+            Change::Rename { from, to } => std::fs::rename(
+                self.writable(from, Use::Entry)?,
+                self.writable(to, Use::Entry)?,
+            )
+            .map_err(|e| format!("`{from}` cannot be renamed to `{to}`: {e}")),
             Change::Copy { from, to } => {
-                let target = self.writable(to)?;
-                if target.exists() {
+                let target = self.writable(to, Use::Entry)?;
+                if target.symlink_metadata().is_ok() {
                     return Err(format!(
                         "`{from}` cannot be copied: `{to}` is there already"
                     ));
                 }
-                let source = self.resolve(from);
+                let source = self.resolve(from)?;
                 if !source.is_file() {
                     return Err(format!("`{from}` cannot be copied: there is no such file"));
                 }
@@ -223,7 +232,39 @@ impl Host for RunFiles {
 
     #[cfg(unix)]
     fn foreign(&self, call: &ForeignCall<'_>) -> Result<ForeignReply, ExternalError> {
+        (self.permissions.foreign)
+            .permits(call, &self.declared)
+            .map_err(ExternalError::Forbidden)?;
         self.foreign.call(call, &|uri| self.resolve(uri))
+    }
+}
+
+/// Files of a model while it is compiled: they can be read, and that is all. Compiling has no effects.
+pub(crate) struct CompileFiles(pub(crate) RunFiles);
+
+impl Host for CompileFiles {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.0.read(path)
+    }
+
+    fn full_path(&self, path: &str) -> Result<String, String> {
+        self.0.full_path(path)
+    }
+
+    fn kind(&self, path: &str) -> FileKind {
+        self.0.kind(path)
+    }
+
+    fn folder(&self, path: &str) -> Result<String, String> {
+        self.0.folder(path)
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<String>, String> {
+        self.0.list(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.0.variable(name)
     }
 }
 
@@ -237,40 +278,24 @@ fn working_folder() -> Result<PathBuf, String> {
 }
 
 impl RunFiles {
-    /// The path of what a model may change: inside of the working folder or of one that is permitted, wherever links lead.
-    fn writable(&self, path: &str) -> Result<PathBuf, String> {
+    /// The path of what a model may change.
+    fn writable(&self, path: &str, how: Use) -> Result<PathBuf, String> {
         let here = working_folder()?;
-        let full = here.join(path);
-        // The file need not be there, its folder must be.
-        let target = match full.canonicalize() {
-            Ok(there) => Some(there),
-            Err(_) => (full.parent().and_then(|folder| folder.canonicalize().ok()))
-                .zip(full.file_name())
-                .map(|(folder, name)| folder.join(name)),
-        };
-        let Some(target) = target else {
-            return Err(format!(
-                "`{path}` cannot be written: there is no such folder"
-            ));
-        };
-        let permitted =
-            (self.permissions.write.iter()).filter_map(|folder| folder.canonicalize().ok());
-        let inside = std::iter::once(here)
-            .chain(permitted)
-            // The folder itself stays.
-            .any(|folder| target.starts_with(&folder) && target != folder);
-        if inside {
-            return Ok(target);
-        }
-        Err(format!(
-            "models may change files in the working folder only, and `{path}` is outside; the option `--allow-write DIR` permits another folder"
-        ))
+        self.permissions.writable(path, how, &here, &self.sources)
     }
 
-    fn resolve(&self, path: &str) -> PathBuf {
+    /// The path of a file name or URI. A URI stays inside of its library.
+    fn resolve(&self, path: &str) -> Result<PathBuf, String> {
         let Some(rest) = path.strip_prefix("modelica://") else {
-            return PathBuf::from(path);
+            return Ok(PathBuf::from(path));
         };
+        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        let doubled = rest.contains("//");
+        if rest.is_empty() || doubled || !Path::new(rest).components().all(is_plain) {
+            return Err(format!(
+                "`{path}` is not the name of a file in a library: after `modelica://` comes the name of the library and a path inside of it, without `..`"
+            ));
+        }
         let (package, inside) = rest.split_once('/').unwrap_or((rest, ""));
         let in_library = |library: &PathBuf| {
             let plain = library.join(rest);
@@ -295,7 +320,7 @@ impl RunFiles {
             .chain(self.libraries.iter().flat_map(in_library))
             .chain(self.beside.iter().map(|folder| folder.join(inside)))
             .find(|p| p.exists());
-        found.unwrap_or_else(|| PathBuf::from(rest))
+        Ok(found.unwrap_or_else(|| PathBuf::from(rest)))
     }
 
     /// Says which file was looked for, where, and what can be done.

@@ -156,6 +156,9 @@ fn fault_diagnostic(subject: Subject<'_>, fault: &Fault, doing: &str) -> Diagnos
         FaultKind::Missing(message) => {
             subject.at("external-function-missing", site, message.clone())
         }
+        FaultKind::Forbidden(message) => {
+            subject.at("foreign-code-not-allowed", site, message.clone())
+        }
         FaultKind::Range(message) => {
             subject.at("index-out-of-range", site, format!("{message} {doing}"))
         }

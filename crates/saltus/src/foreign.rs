@@ -5,12 +5,15 @@
 //! 1. in the shared libraries of `Library`, found in `LibraryDirectory`, its folder for this platform, or by the system;
 //! 2. in what the C compiler makes of `Include` and of static libraries; the compiler is that of the environment variable
 //!    CC, else `cc`, `gcc` or `clang`;
-//! 3. without both annotations: among the functions that the program has loaded, such as those of the C library.
+//!
+//! A function without both annotations is not there, and a library gives its own functions only, not those of the libraries that it needs: what can be called is what
+//! the model names.
 //!
 //! One set of annotations is one unit, whose static variables live as long as the compiled model. With a compiler the
 //! functions of ModelicaUtilities.h are there, and `ModelicaError` ends the call; without one a library that needs them
 //! cannot be loaded, which is said. Calls run one at a time.
 
+use crate::private_folder::PrivateFolder;
 use rustc_hash::FxHashMap;
 use saltus_codegen::{Bridges, CallError, Guard};
 use saltus_ir::eval::ExternalError;
@@ -19,7 +22,6 @@ use saltus_ir::func::ForeignCode;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 const HEADER: &str = include_str!("foreign.h");
@@ -74,17 +76,54 @@ impl Library {
             .into_owned())
     }
 
+    /// A function of this library, not of those that it needs.
     fn symbol(&self, name: &str) -> Option<Address> {
-        symbol(self.0, name)
+        let text = CString::new(name).ok()?;
+        // SAFETY: looks a name up; nothing is called.
+        let address = unsafe { libc::dlsym(self.0, text.as_ptr()) };
+        (!address.is_null() && self.owns(address)).then_some(Address(address))
+    }
+
+    /// Whether an address lies in this library: both have one name for the loader.
+    #[cfg(target_os = "linux")]
+    fn owns(&self, address: *mut c_void) -> bool {
+        /// The beginning of the loader's `struct link_map`.
+        #[repr(C)]
+        struct LinkMap {
+            address: usize,
+            name: *const c_char,
+        }
+        let mut map: *const LinkMap = std::ptr::null();
+        // SAFETY: all zeros are a valid value of this plain structure.
+        let mut about: libc::Dl_info = unsafe { std::mem::zeroed() };
+        // SAFETY: the handle is open, and both pointers are to live variables of this function.
+        let found = unsafe {
+            libc::dlinfo(self.0, libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) == 0
+                && libc::dladdr(address, &mut about) != 0
+        };
+        // SAFETY: the loader's texts end with a zero and live as long as the library.
+        found
+            && !map.is_null()
+            && unsafe { CStr::from_ptr((*map).name) == CStr::from_ptr(about.dli_fname) }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn owns(&self, _address: *mut c_void) -> bool {
+        true
     }
 }
 
-fn symbol(handle: *mut c_void, name: &str) -> Option<Address> {
-    let name = CString::new(name).ok()?;
-    // SAFETY: looks a name up; nothing is called.
-    let address = unsafe { libc::dlsym(handle, name.as_ptr()) };
-    (!address.is_null()).then_some(Address(address))
-}
+/// Libraries of the C standard, whose files have names of their own.
+#[cfg(target_os = "linux")]
+const SYSTEM_LIBRARIES: [(&str, &str); 5] = [
+    ("c", "libc.so.6"),
+    ("m", "libm.so.6"),
+    ("dl", "libdl.so.2"),
+    ("pthread", "libpthread.so.0"),
+    ("rt", "librt.so.1"),
+];
+#[cfg(not(target_os = "linux"))]
+const SYSTEM_LIBRARIES: [(&str, &str); 0] = [];
 
 /// The code of one set of annotations.
 struct Unit {
@@ -124,7 +163,7 @@ impl Foreign {
     pub(crate) fn call(
         &self,
         call: &ForeignCall<'_>,
-        resolve: &dyn Fn(&str) -> PathBuf,
+        resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
     ) -> Result<ForeignReply, ExternalError> {
         if call.language != "C" {
             return Err(ExternalError::Missing(format!(
@@ -174,7 +213,7 @@ impl Foreign {
     fn find(
         &self,
         call: &ForeignCall<'_>,
-        resolve: &dyn Fn(&str) -> PathBuf,
+        resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
     ) -> Result<Address, String> {
         let (name, code) = (call.name, call.code);
         let state = &mut *self.state.lock().unwrap_or_else(|e| e.into_inner());
@@ -201,7 +240,7 @@ impl Unit {
     fn open(
         name: &str,
         code: &ForeignCode,
-        resolve: &dyn Fn(&str) -> PathBuf,
+        resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
         utilities: &Result<Utilities, String>,
     ) -> Result<Unit, String> {
         let mut unit = Unit {
@@ -209,10 +248,11 @@ impl Unit {
             archives: Vec::new(),
             compiled: Vec::new(),
         };
-        let folders: Vec<PathBuf> = (code.library_directories.iter())
-            .map(|folder| resolve(folder))
-            .flat_map(|folder| [folder.join(platform()), folder])
-            .collect();
+        let mut folders = Vec::new();
+        for folder in &code.library_directories {
+            let folder = resolve(folder)?;
+            folders.extend([folder.join(platform()), folder]);
+        }
         for library in &code.libraries {
             let file = format!(
                 "{}{library}{}",
@@ -229,12 +269,15 @@ impl Unit {
                     unit.archives.push(path);
                     continue;
                 }
-                (None, None) => Library::open(Path::new(&file), true),
+                (None, None) => {
+                    let system = SYSTEM_LIBRARIES
+                        .iter()
+                        .find(|(name, _)| **name == **library);
+                    Library::open(Path::new(system.map_or(&*file, |(_, file)| file)), true)
+                }
             };
             match opened {
                 Ok(library) => unit.libraries.push(library),
-                // The C library and the like are loaded already, under names of their own.
-                Err(_) if symbol(libc::RTLD_DEFAULT, name).is_some() => {}
                 Err(why) => {
                     let hint = match utilities {
                         Err(no_compiler) if why.contains("Modelica") => {
@@ -258,22 +301,22 @@ impl Unit {
         &mut self,
         name: &str,
         code: &ForeignCode,
-        resolve: &dyn Fn(&str) -> PathBuf,
+        resolve: &dyn Fn(&str) -> Result<PathBuf, String>,
     ) -> Result<Address, String> {
         let known = (self.libraries.iter().chain(&self.compiled)).find_map(|l| l.symbol(name));
         if let Some(address) = known {
             return Ok(address);
         }
         if code.include.is_empty() && self.archives.is_empty() {
-            let anywhere = symbol(libc::RTLD_DEFAULT, name);
-            return anywhere.ok_or_else(|| {
-                let missing = format!("the external function `{name}` is not there");
-                match code.libraries[..] {
-                    [] => format!(
-                        "{missing}: it is none of those built in, and its annotation names neither `Library` nor `Include`"
-                    ),
-                    _ => format!("{missing}: none of the libraries {:?} has it", code.libraries),
-                }
+            let missing = format!("the external function `{name}` is not there");
+            return Err(match code.libraries[..] {
+                [] => format!(
+                    "{missing}: it is none of those built in, and its annotation names neither `Library` nor `Include`; for a function of the C library write `annotation(Library = \"c\")`, for one of its mathematical part `Library = \"m\"`"
+                ),
+                _ => format!(
+                    "{missing}: none of the libraries {:?} has it",
+                    code.libraries
+                ),
             });
         }
         let address_of = format!("saltus_address_of_{name}");
@@ -288,9 +331,9 @@ impl Unit {
         text.push_str(&format!(
             "void *{address_of}(void) {{ return (void *)({name}); }}\n"
         ));
-        let folders: Vec<PathBuf> = (code.include_directories.iter())
+        let folders = (code.include_directories.iter())
             .map(|folder| resolve(folder))
-            .collect();
+            .collect::<Result<Vec<PathBuf>, String>>()?;
         let library = compile(&text, &folders, &self.archives, false)
             .map_err(|why| format!("the external function `{name}` cannot be compiled: {why}"))?;
         let ask = library
@@ -351,21 +394,15 @@ fn compile(
     archives: &[PathBuf],
     global: bool,
 ) -> Result<Library, String> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let n = COUNT.fetch_add(1, Ordering::Relaxed);
-    let folder = std::env::temp_dir().join(format!("saltus-c-{}-{n}", std::process::id()));
+    // The system keeps what is loaded when the folder is gone.
+    let scratch = PrivateFolder::new("c").map_err(|e| e.to_string())?;
+    let folder = scratch.path();
     let in_folder = |e: std::io::Error| format!("{}: {e}", folder.display());
-    std::fs::create_dir_all(&folder).map_err(in_folder)?;
-    let library = (|| {
-        std::fs::write(folder.join("ModelicaUtilities.h"), HEADER).map_err(in_folder)?;
-        let (source, made) = (folder.join("unit.c"), folder.join("unit.so"));
-        std::fs::write(&source, text).map_err(in_folder)?;
-        run_compiler(&source, &made, &folder, include, archives)?;
-        Library::open(&made, global)
-    })();
-    // The system keeps what is loaded.
-    let _ = std::fs::remove_dir_all(&folder);
-    library
+    std::fs::write(folder.join("ModelicaUtilities.h"), HEADER).map_err(in_folder)?;
+    let (source, made) = (folder.join("unit.c"), folder.join("unit.so"));
+    std::fs::write(&source, text).map_err(in_folder)?;
+    run_compiler(&source, &made, folder, include, archives)?;
+    Library::open(&made, global)
 }
 
 fn run_compiler(
@@ -382,6 +419,8 @@ fn run_compiler(
     };
     for name in &names {
         let mut command = Command::new(name);
+        // Intermediate files of the compiler stay in the folder too.
+        command.env("TMPDIR", folder);
         command.args(["-shared", "-fPIC", "-O2", "-o"]).arg(made);
         for folder in std::iter::once(folder).chain(include.iter().map(PathBuf::as_path)) {
             command.arg("-I").arg(folder);

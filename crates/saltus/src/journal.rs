@@ -1,31 +1,136 @@
 //! What a long job of many parts has already done, so that a job that was ended goes on: one JSON object per line, the first says under which
 //! conditions the others were made.
 
+use rustc_hash::FxHashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Size of a file and when it was made: which of many builds or versions it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct FileMark {
+/// Which of many builds of the program this is: its size and when it was made.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ProgramMark {
+    version: String,
     bytes: u64,
-    seconds: u64,
+    nanoseconds: u128,
 }
 
-impl FileMark {
-    /// That of a file that is not there is that of no file.
-    pub fn of(path: &Path) -> FileMark {
+impl ProgramMark {
+    /// A program that cannot be looked at differs from every one that can.
+    pub fn of(path: &Path) -> ProgramMark {
         let about = fs::metadata(path).ok();
         let modified = about.as_ref().and_then(|m| m.modified().ok());
         let age = modified.and_then(|t| t.duration_since(UNIX_EPOCH).ok());
-        FileMark {
+        ProgramMark {
+            version: crate::VERSION.to_owned(),
             bytes: about.map_or(0, |m| m.len()),
-            seconds: age.map_or(0, |age| age.as_secs()),
+            nanoseconds: age.map_or(0, |age| age.as_nanos()),
         }
+    }
+}
+
+/// What was found at a path.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Fingerprint {
+    path: PathBuf,
+    found: Found,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Found {
+    Nothing,
+    /// By its content.
+    File {
+        bytes: u64,
+        hash: u64,
+    },
+    /// By the Modelica files and packages in it.
+    Folder {
+        hash: u64,
+    },
+    /// It is there and cannot be read.
+    Unreadable,
+}
+
+impl Found {
+    fn at(path: &Path) -> Found {
+        let Ok(about) = fs::metadata(path) else {
+            return Found::Nothing;
+        };
+        if about.is_dir() {
+            let Ok(entries) = fs::read_dir(path) else {
+                return Found::Unreadable;
+            };
+            let mut names: Vec<_> = entries
+                .flatten()
+                .filter(|e| {
+                    let path = e.path();
+                    path.extension().is_some_and(|e| e == "mo") || path.join("package.mo").is_file()
+                })
+                .map(|e| e.file_name())
+                .collect();
+            names.sort();
+            return Found::Folder { hash: hash(&names) };
+        }
+        // A pipe or a device has no content of its own.
+        if !about.is_file() {
+            return Found::Unreadable;
+        }
+        let mut hasher = DefaultHasher::new();
+        let mut piece = vec![0; PIECE_BYTES];
+        let Ok(mut file) = File::open(path) else {
+            return Found::Unreadable;
+        };
+        let mut bytes = 0;
+        loop {
+            match file.read(&mut piece) {
+                Ok(0) => break,
+                Ok(n) => {
+                    hasher.write(&piece[..n]);
+                    bytes += n as u64;
+                }
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => return Found::Unreadable,
+            }
+        }
+        Found::File {
+            bytes,
+            hash: hasher.finish(),
+        }
+    }
+}
+
+/// Files are read in pieces of this size.
+const PIECE_BYTES: usize = 1 << 20;
+
+fn hash(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Looks at paths, at each once.
+#[derive(Default)]
+pub struct Fingerprints {
+    known: FxHashMap<PathBuf, Found>,
+}
+
+impl Fingerprints {
+    pub fn of(&mut self, path: &Path) -> Fingerprint {
+        let found = *(self.known.entry(path.to_owned())).or_insert_with(|| Found::at(path));
+        Fingerprint {
+            path: path.to_owned(),
+            found,
+        }
+    }
+
+    /// Whether everything is as it was.
+    pub fn agree(&mut self, before: &[Fingerprint]) -> bool {
+        before.iter().all(|one| self.of(&one.path) == *one)
     }
 }
 
@@ -44,8 +149,12 @@ impl Journal {
     }
 
     /// Goes on with the journal of a job under the same conditions and gives its parts, or begins a new one. A last line that was cut off
-    /// is as if it had not been.
-    pub fn open<K, T>(path: &Path, conditions: &K) -> Result<(Journal, Vec<T>), String>
+    /// is as if it had not been. `holds` says which parts still hold; the others are dropped.
+    pub fn open<K, T>(
+        path: &Path,
+        conditions: &K,
+        mut holds: impl FnMut(&T) -> bool,
+    ) -> Result<(Journal, Vec<T>), String>
     where
         K: Serialize + DeserializeOwned + PartialEq,
         T: DeserializeOwned,
@@ -58,30 +167,34 @@ impl Journal {
             .next()
             .and_then(|line| serde_json::from_str::<K>(line).ok())
             .is_some_and(|found| found == *conditions);
-        let parts = if same {
+        let parts: Vec<(&str, T)> = if same {
             lines
-                .filter_map(|line| serde_json::from_str(line).ok())
+                .filter_map(|line| Some((line, serde_json::from_str(line).ok()?)))
+                .filter(|(_, part)| holds(part))
                 .collect()
         } else {
             Vec::new()
         };
-        let opened = OpenOptions::new()
-            .create(true)
-            .write(true)
-            .truncate(false)
-            .open(path)
-            .and_then(|mut file| {
-                if same {
-                    file.set_len(whole.len() as u64)?;
-                    file.seek(SeekFrom::End(0))?;
-                } else {
-                    file.set_len(0)?;
-                    file.write_all((serde_json::to_string(conditions)? + "\n").as_bytes())?;
-                }
-                Ok(file)
-            });
+        let kept: String = (parts.iter()).flat_map(|(line, _)| [*line, "\n"]).collect();
+        let content = serde_json::to_string(conditions).map_err(|e| e.to_string())? + "\n" + &kept;
+        // What is kept is written beside first: a journal is never half there.
+        let opened = (|| {
+            if content != whole {
+                let mut beside = path.as_os_str().to_owned();
+                beside.push(".new");
+                fs::write(&beside, &content)?;
+                fs::rename(&beside, path)?;
+            }
+            let mut file = OpenOptions::new().write(true).open(path)?;
+            file.set_len(content.len() as u64)?;
+            file.seek(SeekFrom::End(0))?;
+            Ok::<File, std::io::Error>(file)
+        })();
         match opened {
-            Ok(file) => Ok((Journal { file, shown }, parts)),
+            Ok(file) => Ok((
+                Journal { file, shown },
+                parts.into_iter().map(|(_, part)| part).collect(),
+            )),
             Err(e) => Err(format!("{shown}: {e}")),
         }
     }

@@ -20,6 +20,7 @@
 //! this one owns the way through them and the only access to disk, clock and environment.
 
 pub mod automaton;
+pub mod confinement;
 mod disk;
 mod error;
 mod explain_failure;
@@ -29,6 +30,9 @@ pub mod journal;
 mod mode_view;
 pub mod ode;
 mod output;
+mod permissions;
+pub mod private_folder;
+mod read_log;
 pub mod regression;
 mod run;
 mod session;
@@ -42,6 +46,7 @@ mod world_files;
 pub use error::{Diagnostics, Error};
 pub use mode_view::{ModeView, ModesView, TransitionView};
 pub use output::{Progress, ProgressObserver};
+pub use read_log::{LoggedDisk, ReadLog};
 pub use run::{Experiment, Run};
 pub use session::{Compiled, Session, Stage, StageTimes};
 pub use structure_view::{

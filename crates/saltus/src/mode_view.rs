@@ -1,6 +1,8 @@
 //! The modes of a model, as a run meets them: for `saltus show --stage mode`.
 
-use crate::error::Error;
+use crate::error::{Diagnostics, Error};
+use crate::explain_failure::failure_diagnostic;
+use crate::run::Subject;
 use crate::session::Session;
 use crate::structure_view::json;
 use rustc_hash::FxHashMap;
@@ -108,7 +110,20 @@ impl Session {
         let result = saltus_sim::simulate(&mut instance, &options, &environment, &mut entries);
         let summary = match result {
             Ok(summary) => summary,
-            Err(failure) => failure.summary,
+            Err(failure) => {
+                let subject = Subject {
+                    info: instance.info(),
+                    sources: &compiled.sources,
+                };
+                let why = failure_diagnostic(subject, &failure.error);
+                if why.code == "foreign-code-not-allowed" {
+                    return Err(Error::Model(Diagnostics {
+                        list: vec![why],
+                        sources: compiled.sources.clone(),
+                    }));
+                }
+                failure.summary
+            }
         };
         entries.leave(summary.time_reached);
         let entered = |number: u32| entries.counts.get(&number).copied().unwrap_or(0);

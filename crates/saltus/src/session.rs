@@ -1,7 +1,8 @@
 //! Sources and libraries, and the way from a class name to a compiled model.
 
-use crate::disk::{Permissions, RunFiles};
+use crate::disk::{CompileFiles, RunFiles};
 use crate::error::{Diagnostics, Error};
+use crate::permissions::{Permissions, declared_foreign};
 use crate::run::Experiment;
 use crate::structure_view::{JacobianView, StructureView, structure_picture, structure_view};
 use crate::texts::{Given, Texts};
@@ -148,6 +149,18 @@ impl Session {
     /// Lets functions of the model run commands of the operating system.
     pub fn allow_system(&mut self) -> &mut Self {
         self.permissions.system = true;
+        self
+    }
+
+    /// Lets models call C functions of every annotation. Such code can do whatever the process can do.
+    pub fn allow_foreign(&mut self) -> &mut Self {
+        self.permissions.foreign.all = true;
+        self
+    }
+
+    /// Lets models call C functions that are declared in files of this folder.
+    pub fn allow_foreign_in(&mut self, dir: impl Into<PathBuf>) -> &mut Self {
+        self.permissions.foreign.folders.push(dir.into());
         self
     }
 
@@ -398,24 +411,52 @@ impl Session {
             .collect()
     }
 
-    /// What functions of the model may reach; `brought` is the code that they include.
-    fn host(&self, brought: Vec<ForeignCode>, packages: Vec<PathBuf>) -> Arc<dyn Host> {
+    /// Files of a world that is not the computer.
+    fn world_files(&self, packages: Vec<PathBuf>) -> WorldFiles {
+        WorldFiles {
+            world: self.texts.world.clone(),
+            libraries: self.libraries.clone(),
+            packages,
+        }
+    }
+
+    /// What functions may read while the model is compiled.
+    fn compile_host(&self) -> Arc<dyn Host> {
+        if self.texts.world.is_computer() {
+            Arc::new(CompileFiles(self.run_files()))
+        } else {
+            Arc::new(self.world_files(Vec::new()))
+        }
+    }
+
+    /// What functions of the model may reach when it runs.
+    fn run_host(&self, system: &StructuredSystem, sources: &SourceMap) -> Arc<dyn Host> {
+        let packages = self.used_packages(sources);
         if !self.texts.world.is_computer() {
-            return Arc::new(WorldFiles {
-                world: self.texts.world.clone(),
-                libraries: self.libraries.clone(),
-                packages,
-            });
+            return Arc::new(self.world_files(packages));
         }
         Arc::new(RunFiles {
+            packages,
+            sources: files_of(sources),
+            declared: declared_foreign(system, sources),
+            brought: foreign_code(system),
+            ..self.run_files()
+        })
+    }
+
+    fn run_files(&self) -> RunFiles {
+        RunFiles {
+            world: self.texts.world.clone(),
             libraries: self.libraries.clone(),
             beside: self.folders_of_sources(),
-            packages,
+            packages: Vec::new(),
             permissions: self.permissions.clone(),
-            brought,
+            sources: Vec::new(),
+            declared: Vec::new(),
+            brought: Vec::new(),
             #[cfg(unix)]
             foreign: Default::default(),
-        })
+        }
     }
 
     /// Seconds since an instant of the world's clock.
@@ -455,7 +496,7 @@ impl Session {
                 .iter()
                 .map(|(p, v)| (Name::new(p), Value::Real(*v)))
                 .collect(),
-            files: Some(self.host(Vec::new(), Vec::new())),
+            files: Some(self.compile_host()),
         };
         let flattened = saltus_flatten::flatten(tree, class, options);
         let parse = flattened.tree.seconds_parsing;
@@ -528,7 +569,7 @@ impl Session {
         let blocks = block_counts(&system);
         let structural = structural_parameters(&system);
         let computed = computed_parameters(&system);
-        let brought = foreign_code(&system);
+        let host = self.run_host(&system, &sources);
         let model = saltus_codegen::compile(system, &sources)
             .map_err(|list| {
                 Error::Model(Diagnostics {
@@ -536,7 +577,7 @@ impl Session {
                     sources: sources.clone(),
                 })
             })?
-            .with_host(self.host(brought, self.used_packages(&sources)));
+            .with_host(host);
         times.codegen = self.seconds_since(start);
         self.report(Stage::Codegen, times.codegen);
         Ok(Compiled {
@@ -564,6 +605,14 @@ impl Session {
         }
         folders
     }
+}
+
+/// Names of the files that texts were read from; texts that were given without a file have none.
+fn files_of(sources: &SourceMap) -> Vec<PathBuf> {
+    (sources.files())
+        .map(|file| PathBuf::from(&file.name))
+        .filter(|path| path.is_file())
+        .collect()
 }
 
 fn block_counts(system: &StructuredSystem) -> saltus_results::Blocks {

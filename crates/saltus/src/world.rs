@@ -65,6 +65,11 @@ pub trait World: Send + Sync {
         None
     }
 
+    /// Called for each file that a function of a model reads from the computer directly.
+    fn note_read(&self, path: &Path) {
+        let _ = path;
+    }
+
     /// Wall-clock seconds from any fixed instant; they only ever grow.
     fn seconds(&self) -> f64 {
         0.0

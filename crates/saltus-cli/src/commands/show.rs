@@ -4,6 +4,11 @@ use crate::exit::{Exit, Outcome, print};
 
 /// `saltus show`
 pub(crate) fn show(args: ShowArgs) -> Outcome {
-    print(&engine::show(&args.target, args.stage, args.format)?)?;
+    print(&engine::show(
+        &args.target,
+        &args.access,
+        args.stage,
+        args.format,
+    )?)?;
     Ok(Exit::Done)
 }

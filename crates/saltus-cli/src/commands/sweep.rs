@@ -1,10 +1,10 @@
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use saltus::journal::{FileMark, Journal};
-use saltus::{Compiled, Error};
+use saltus::journal::{Fingerprint, Fingerprints, Journal, ProgramMark};
+use saltus::{Compiled, Error, ReadLog};
 use saltus_results::{
     ParquetColumn, Selection, ValueType, VariableKind, push_csv_name, push_csv_number,
     write_parquet_columns,
@@ -26,7 +26,8 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
         .try_fold(1_usize, |n, axis| n.checked_mul(axis.values.len()))
         .filter(|n| *n <= RUNS_MAX)
         .ok_or_else(|| Failure::command_line(format!("more than {RUNS_MAX} runs")))?;
-    let (mut session, class) = engine::open(&args.target)?;
+    let log = ReadLog::default();
+    let (mut session, class) = engine::open_logged(&args.target, &log)?;
     engine::permit(&mut session, &args.access)?;
     let base = session.compile(&class).map_err(engine::failure)?;
     for axis in &args.axes {
@@ -50,8 +51,14 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
         let _ = std::fs::remove_file(&journal_path);
     }
     let conditions = Conditions::new(&args, &class);
-    let (journal, before) =
-        Journal::open::<_, Row>(&journal_path, &conditions).map_err(Failure::command_line)?;
+    let mut fingerprints = Fingerprints::default();
+    let mut all_hold = true;
+    let (journal, before) = Journal::open(&journal_path, &conditions, |row: &Row| {
+        // The files of one row are those of all: where one has changed, no row after it counts.
+        all_hold = all_hold && fingerprints.agree(&row.files);
+        all_hold
+    })
+    .map_err(Failure::command_line)?;
     let mut rows: Vec<Option<Row>> = vec![None; n];
     for row in before {
         let index = row.run;
@@ -64,12 +71,15 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
         next: 0,
         rows,
         journal,
+        fingerprints: Fingerprints::default(),
+        log: log.clone(),
         done: resumed,
         failure: None,
     });
     let models = Models {
         args: &args,
         class: &class,
+        log: &log,
         known: Mutex::new(vec![(Vec::new(), Arc::new(base))]),
     };
     let line = ProgressLine::new(!args.quiet);
@@ -150,23 +160,28 @@ struct Row {
     time: Option<f64>,
     /// Last values; `None` is no number.
     last: Vec<Option<f64>>,
+    /// Files that were read for this row and for none before.
+    files: Vec<Fingerprint>,
 }
 
-/// What the rows depend on.
+/// What the rows depend on besides the files that are read.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Conditions {
-    program: FileMark,
-    model: FileMark,
+    program: ProgramMark,
     class: String,
+    /// Where names of files begin.
+    folder: PathBuf,
+    modelicapath: Option<String>,
     settings: String,
 }
 
 impl Conditions {
     fn new(args: &SweepArgs, class: &str) -> Conditions {
         let program = std::env::current_exe().unwrap_or_default();
-        // All that chooses runs and columns; how many run at once changes nothing.
+        // Every option is named here: whoever adds one decides whether rows depend on it.
         let SweepArgs {
             target,
+            access,
             axes,
             start_time,
             stop_time,
@@ -174,15 +189,19 @@ impl Conditions {
             solver,
             variables,
             max_wall,
-            ..
+            output: _,
+            jobs: _,
+            fresh: _,
+            quiet: _,
         } = args;
-        let libraries = &target.libraries;
         Conditions {
-            program: FileMark::of(&program),
-            model: FileMark::of(Path::new(&target.target)),
+            program: ProgramMark::of(&program),
             class: class.to_owned(),
+            folder: std::env::current_dir().unwrap_or_default(),
+            modelicapath: std::env::var_os("MODELICAPATH")
+                .map(|path| path.to_string_lossy().into_owned()),
             settings: format!(
-                "{axes:?} {start_time:?} {stop_time:?} {tolerance:?} {solver:?} {variables:?} {max_wall:?} {libraries:?}"
+                "{target:?} {access:?} {axes:?} {start_time:?} {stop_time:?} {tolerance:?} {solver:?} {variables:?} {max_wall:?}"
             ),
         }
     }
@@ -192,6 +211,8 @@ struct State {
     next: usize,
     rows: Vec<Option<Row>>,
     journal: Journal,
+    fingerprints: Fingerprints,
+    log: ReadLog,
     done: usize,
     failure: Option<Failure>,
 }
@@ -215,7 +236,11 @@ fn begin_next(state: &Mutex<State>) -> Option<usize> {
 /// Notes a run; returns how many there are.
 fn finish(state: &Mutex<State>, run: usize, done: Result<Row, Failure>) -> usize {
     let mut state = lock(state);
-    let noted = done.and_then(|row| {
+    let noted = done.and_then(|mut row| {
+        let new = state.log.take_new();
+        row.files = (new.iter())
+            .map(|path| state.fingerprints.of(path))
+            .collect();
         state.journal.add(&row).map_err(Failure::command_line)?;
         Ok(row)
     });
@@ -235,6 +260,7 @@ fn finish(state: &Mutex<State>, run: usize, done: Result<Row, Failure>) -> usize
 struct Models<'a> {
     args: &'a SweepArgs,
     class: &'a str,
+    log: &'a ReadLog,
     known: Mutex<Vec<(Vec<(String, u64)>, Arc<Compiled>)>>,
 }
 
@@ -291,6 +317,7 @@ impl Models<'_> {
             status,
             time: Some(done.time_reached).filter(|_| done.initialised),
             last: columns.iter().map(last).collect(),
+            files: Vec::new(),
         })
     }
 
@@ -302,7 +329,7 @@ impl Models<'_> {
         if let Some((_, compiled)) = known.iter().find(|(k, _)| *k == key) {
             return Ok(compiled.clone());
         }
-        let (mut session, _) = engine::open(&self.args.target)?;
+        let (mut session, _) = engine::open_logged(&self.args.target, self.log)?;
         engine::permit(&mut session, &self.args.access)?;
         for (path, value) in structural {
             session.set_structural(path, *value);

@@ -37,6 +37,7 @@ pub(crate) fn test(args: TestArgs) -> Outcome {
         libraries: &libraries,
         allow_write: &args.access.allow_write,
         allow_system: args.access.allow_system,
+        allow_foreign: args.access.allow_foreign,
         jobs: args.jobs.unwrap_or_else(regression::cores),
         limits: Limits {
             seconds: args.timeout,

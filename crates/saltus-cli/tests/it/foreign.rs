@@ -126,6 +126,7 @@ fn simulate(folder: &Path, class: &str) -> Ran {
     let args = [
         "simulate",
         "Ext.mo",
+        "--allow-foreign",
         "--model",
         class,
         "--stop-time",
@@ -188,7 +189,13 @@ fn without_a_compiler_the_error_says_so_and_how_to_cure_it() {
     let folder = scratch("foreign_no_compiler");
     fs::write(folder.join("Ext.mo"), MODEL).unwrap();
     let args = [
-        "simulate", "Ext.mo", "--model", "Ext.M", "--output", "out.csv",
+        "simulate",
+        "Ext.mo",
+        "--allow-foreign",
+        "--model",
+        "Ext.M",
+        "--output",
+        "out.csv",
     ];
     let ran = saltus_with(&folder, &args, &[("CC", "no-such-compiler")]);
     assert_ne!(ran.exit, Some(0));
@@ -269,6 +276,7 @@ fn libraries_are_found_in_the_folder_of_the_package() {
         let args = [
             "simulate",
             "Ext.mo",
+            "--allow-foreign",
             "--model",
             "Ext.M",
             "--stop-time",
@@ -396,7 +404,7 @@ fn tables_come_from_c_code_that_another_function_brings() {
     assert_ne!(ran.exit, Some(0));
     let said = "no external function of the model includes C code";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
-    let args = ["simulate", "Ext.mo", "--model", "Ext.M"];
+    let args = ["simulate", "Ext.mo", "--allow-foreign", "--model", "Ext.M"];
     let ran = saltus_with(&folder, &args, &[("CC", "no-such-compiler")]);
     assert_ne!(ran.exit, Some(0));
     for part in ["`usertab`", "there is no C compiler"] {

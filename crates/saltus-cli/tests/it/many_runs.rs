@@ -439,3 +439,149 @@ end Fast;
     assert_eq!(ran.exit, Some(0), "{}{}", ran.stdout, ran.stderr);
     assert_eq!(reached(&json(&folder.join("r.json")), "Fast"), "match");
 }
+
+/// A sweep that is killed after a while and begun again; says how many runs were taken over.
+fn sweep_again(folder: &Path, first: &[&str], change: impl FnOnce(), second: &[&str]) -> usize {
+    let _ = fs::remove_file(folder.join("s.csv"));
+    let _ = fs::remove_file(folder.join("s.csv.journal"));
+    let base = [
+        "sweep",
+        "Swept.mo",
+        "--set",
+        "k=10:20:60",
+        "--output",
+        "s.csv",
+    ];
+    let args = [&base, first].concat();
+    kill_after(start(folder, &args), &folder.join("s.csv.journal"), 8);
+    change();
+    let ran = saltus_in(folder, &[&base, second].concat());
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let before = ran.stderr.split("60 runs, ").nth(1);
+    let before = before.and_then(|rest| rest.split(' ').next()?.parse().ok());
+    if ran.stderr.contains("of them before") {
+        before.unwrap_or_else(|| panic!("{}", ran.stderr))
+    } else {
+        0
+    }
+}
+
+#[test]
+fn a_sweep_goes_on_only_from_the_same_sources_and_options() {
+    let folder = fresh("sweep_conditions");
+    let library = folder.join("lib/Lib");
+    fs::create_dir_all(&library).unwrap();
+    let file = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    let reset = || {
+        file("table.txt", "#1\ndouble m(2,2)\n0 1\n500 1\n");
+        file(
+            "Swept.mo",
+            "model Swept
+  class Table
+    extends ExternalObject;
+    function constructor
+      input String file;
+      output Table t;
+      external \"C\" t = ModelicaStandardTables_CombiTable1D_init2(file, \"m\", fill(0.0, 0, 2), 0, 2, {2}, 1, 1, 1, false);
+    end constructor;
+    function destructor
+      input Table t;
+      external \"C\" ModelicaStandardTables_CombiTable1D_close(t);
+    end destructor;
+  end Table;
+  function at
+    input Table t;
+    input Real u;
+    output Real y;
+    external \"C\" y = ModelicaStandardTables_CombiTable1D_getValue(t, 1, u);
+  end at;
+  parameter Real k = 1;
+  Table t = Table(\"table.txt\");
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = Lib.factor*at(t, time)*sin(k*time);
+  annotation(experiment(StopTime = 100));
+end Swept;
+",
+        );
+        file(
+            "lib/Lib/package.mo",
+            "package Lib\n  constant Real factor = 1;\nend Lib;\n",
+        );
+    };
+    let plain = ["--library", "lib"];
+    let inlined = ["--library", "lib", "--inline", "x=radau5"];
+    reset();
+    // Nothing has changed.
+    assert!(sweep_again(&folder, &plain, || {}, &plain) >= 7);
+    // An option.
+    assert_eq!(sweep_again(&folder, &plain, || {}, &inlined), 0);
+    assert_eq!(sweep_again(&folder, &inlined, || {}, &plain), 0);
+    // The model, a library, a table: each with as many bytes as before.
+    let changes: [(&str, &str, &str); 3] = [
+        ("Swept.mo", "Real k = 1", "Real k = 2"),
+        ("lib/Lib/package.mo", "factor = 1", "factor = 2"),
+        ("table.txt", "500 1", "500 2"),
+    ];
+    for (name, old, new) in changes {
+        let change = || {
+            let text = fs::read_to_string(folder.join(name)).unwrap();
+            assert!(text.contains(old));
+            file(name, &text.replace(old, new));
+        };
+        assert_eq!(sweep_again(&folder, &plain, change, &plain), 0, "{name}");
+        reset();
+    }
+}
+
+#[test]
+fn a_test_run_goes_on_only_from_the_same_sources_and_references() {
+    let folder = fresh("test_conditions");
+    for dir in ["models", "lib/Lib", "references"] {
+        fs::create_dir_all(folder.join(dir)).unwrap();
+    }
+    let file = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    let rate = |name: &str, rate: &str| decay(name, "1").replace("-x", &format!("-{rate}*x"));
+    let package = |a: u32| format!("package Lib\n  constant Real a = {a};\nend Lib;\n");
+    file("lib/Lib/package.mo", &package(1));
+    file("models/A.mo", &rate("A", "1"));
+    file("models/B.mo", &rate("B", "Lib.a"));
+    file("models/C.mo", &rate("C", "Lib.missing"));
+    file("references/A.csv", "time,x\n0,1\n1,0.5\n");
+    // Keeps the run going until it is killed.
+    let endless = decay("D", "1e12").replace("-x", "sin(1e6*time)");
+    let args = [
+        "test",
+        "models",
+        "--library",
+        "lib",
+        "--reference",
+        "references",
+        "--jobs",
+        "1",
+        "--timeout",
+        "30",
+        "--report",
+        "r.json",
+    ];
+    let resumed = |change: &dyn Fn()| {
+        let _ = fs::remove_file(folder.join("r.json.journal"));
+        file("models/D.mo", &endless);
+        kill_after(start(&folder, &args), &folder.join("r.json.journal"), 4);
+        file("models/D.mo", &decay("D", "1"));
+        change();
+        let ran = saltus_in(&folder, &args);
+        let mark = " of 4 models were run before";
+        let line = ran.stderr.lines().find(|line| line.contains(mark));
+        line.map_or(0, |line| line.split(' ').next().unwrap().parse().unwrap())
+    };
+    assert_eq!(resumed(&|| {}), 3);
+    assert_eq!(resumed(&|| file("models/A.mo", &rate("A", "2"))), 2);
+    // A reference with as many bytes.
+    assert_eq!(
+        resumed(&|| file("references/A.csv", "time,x\n0,1\n1,0.4\n")),
+        2
+    );
+    // A library, for those that use it; one of them failed because of it.
+    assert_eq!(resumed(&|| file("lib/Lib/package.mo", &package(3))), 1);
+}

@@ -63,7 +63,9 @@ impl Objects {
                     why.get_or_insert(reason);
                     continue;
                 }
-                Err(ExternalError::Failed(reason)) => return Err(reason),
+                Err(ExternalError::Failed(reason) | ExternalError::Forbidden(reason)) => {
+                    return Err(reason);
+                }
             };
             let [rows, columns] = size[..] else {
                 return Err("the function usertab gave no size".into());
@@ -78,7 +80,9 @@ impl Objects {
             let room = Value::array(vec![rows * columns], vec![Value::Real(0.0); rows * columns]);
             let data = (self.ask(&code, "saltus_usertab_values", name, kind, room)).map_err(
                 |e| match e {
-                    ExternalError::Missing(reason) | ExternalError::Failed(reason) => reason,
+                    ExternalError::Missing(reason)
+                    | ExternalError::Forbidden(reason)
+                    | ExternalError::Failed(reason) => reason,
                 },
             )?;
             return Ok(Matrix {

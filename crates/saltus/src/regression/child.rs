@@ -7,6 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::journal::{Fingerprint, Fingerprints};
 use saltus_plot::{PlotOptions, plot_lines};
 use saltus_results::{
     Comparison, ResultTable, SignalComparison, SignalVerdict, Statistics, TubeOptions, Unresolved,
@@ -16,7 +17,7 @@ use saltus_results::{
 use super::cases::{Case, Target};
 use super::references::Reference;
 use super::report::{ErrorReport, MatchReport, ModelReport, Reached};
-use super::{Finished, Setup};
+use super::{Finished, READ_FILE, Setup};
 
 /// What a model may use.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,8 @@ struct Scratch {
     output: PathBuf,
     stats: PathBuf,
     stages: PathBuf,
+    /// Names of the files that the program has looked at.
+    reads: PathBuf,
     stderr: PathBuf,
     keep: bool,
 }
@@ -47,6 +50,7 @@ impl Scratch {
             output: file("csv"),
             stats: file("json"),
             stages: file("stages"),
+            reads: file("reads"),
             stderr: file("log"),
             keep,
         };
@@ -55,7 +59,13 @@ impl Scratch {
     }
 
     fn remove(&self) {
-        for path in [&self.output, &self.stats, &self.stages, &self.stderr] {
+        for path in [
+            &self.output,
+            &self.stats,
+            &self.stages,
+            &self.reads,
+            &self.stderr,
+        ] {
             // A file that is not there need not be removed.
             let _ = fs::remove_file(path);
         }
@@ -108,12 +118,15 @@ pub(super) fn run_case(case: &Case, setup: &Setup<'_>, folder: &Path) -> Option<
     let scratch = Scratch::new(folder, &file_stem(&case.name), setup.keep.is_some());
     let mut report = ModelReport::new(&case.name);
     report.has_reference = case.reference.is_some();
-    let plain = |report| {
+    let finished = |report, pictures| {
         Some(Finished {
             report,
-            pictures: Vec::new(),
+            pictures,
+            case: String::new(),
+            files: files_read(&scratch.reads, case.reference.as_ref()),
         })
     };
+    let plain = |report| finished(report, Vec::new());
     let expected = match case.reference.as_ref().map(read_reference).transpose() {
         Ok(expected) => expected,
         Err(e) => return plain(report.with_error("", e)),
@@ -172,7 +185,20 @@ pub(super) fn run_case(case: &Case, setup: &Setup<'_>, folder: &Path) -> Option<
     } else {
         Vec::new()
     };
-    Some(Finished { report, pictures })
+    finished(report, pictures)
+}
+
+/// Everything that the program has looked at, and the reference; `None` if the program did not say.
+fn files_read(list: &Path, reference: Option<&Reference>) -> Option<Vec<Fingerprint>> {
+    let text = fs::read_to_string(list).ok()?;
+    let signals = reference.and_then(|r| r.signals.as_deref());
+    let compared = reference
+        .map(|r| r.file.as_path())
+        .into_iter()
+        .chain(signals);
+    let mut fingerprints = Fingerprints::default();
+    let paths = text.lines().map(Path::new).chain(compared);
+    Some(paths.map(|path| fingerprints.of(path)).collect())
 }
 
 /// A name as that of a file.
@@ -216,6 +242,9 @@ fn simulate(
     if setup.allow_system {
         args.push("--allow-system".into());
     }
+    if setup.allow_foreign {
+        args.push("--allow-foreign".into());
+    }
     args.extend(["--output".into(), absolute(&scratch.output).into()]);
     args.extend(["--stats".into(), absolute(&scratch.stats).into()]);
     args.push("--quiet".into());
@@ -247,6 +276,7 @@ fn simulate(
     let child = command
         .args(args)
         .env("SALTUS_STAGE_FILE", absolute(&scratch.stages))
+        .env(READ_FILE, absolute(&scratch.reads))
         .current_dir(scratch.output.parent().unwrap_or(Path::new(".")))
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -22,7 +22,8 @@ pub use child::Limits;
 pub use references::{Reference, References, find_references};
 pub use report::{ErrorReport, MatchReport, ModelReport, Reached, Report};
 
-use crate::journal::{FileMark, Journal};
+use crate::journal::{Fingerprint, Fingerprints, Journal, ProgramMark};
+use crate::private_folder::PrivateFolder;
 use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,8 @@ pub struct Setup<'a> {
     pub allow_write: &'a [PathBuf],
     /// Functions of the models may run commands of the operating system.
     pub allow_system: bool,
+    /// Models may call C functions of their annotations.
+    pub allow_foreign: bool,
     /// Models that run at the same time.
     pub jobs: usize,
     pub limits: Limits,
@@ -57,20 +60,35 @@ pub struct Setup<'a> {
 pub struct Finished {
     pub report: ModelReport,
     pub pictures: Vec<String>,
+    /// What was run and compared.
+    pub case: String,
+    /// All files that it depends on; `None` if they are not known.
+    pub files: Option<Vec<Fingerprint>>,
 }
 
-/// What results depend on beside the model.
+/// Names a file to which the program adds a line per file that it looks at.
+pub const READ_FILE: &str = "SALTUS_READ_FILE";
+
+/// What a case is, in the words of the journal.
+fn case_text(case: &Case) -> String {
+    format!("{:?} {:?}", case.target, case.reference)
+}
+
+/// What results depend on besides the files that are read.
 #[derive(PartialEq, serde::Serialize, serde::Deserialize)]
 struct Conditions {
     saltus: String,
-    program: FileMark,
+    program: ProgramMark,
+    /// Where names of files begin.
+    folder: PathBuf,
+    libraries: Vec<PathBuf>,
+    modelicapath: Option<String>,
     timeout_seconds: f64,
     memory_mb: u64,
     pictures: bool,
-    #[serde(default)]
     allow_write: Vec<PathBuf>,
-    #[serde(default)]
     allow_system: bool,
+    allow_foreign: bool,
 }
 
 /// What a regression run has found.
@@ -95,22 +113,39 @@ pub fn run_cases(
     setup: &Setup<'_>,
     observer: &(dyn Fn(usize, &ModelReport) + Sync),
 ) -> Result<Outcome, String> {
-    let work = std::env::temp_dir().join(format!("saltus-test-{}", std::process::id()));
-    let folder = setup.keep.unwrap_or(&work);
-    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let work;
+    let folder = match setup.keep {
+        Some(folder) => {
+            fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+            folder
+        }
+        // Removed at the end, with what models have written into it.
+        None => {
+            work = PrivateFolder::new("test").map_err(|e| e.to_string())?;
+            work.path()
+        }
+    };
     let version = child::version(setup.binary);
     let (journal, before) = match setup.journal {
         Some(path) => {
             let conditions = Conditions {
                 saltus: version.clone(),
-                program: FileMark::of(setup.binary),
+                program: ProgramMark::of(setup.binary),
+                folder: std::env::current_dir().unwrap_or_default(),
+                libraries: setup.libraries.to_vec(),
+                modelicapath: std::env::var_os("MODELICAPATH")
+                    .map(|path| path.to_string_lossy().into_owned()),
                 timeout_seconds: setup.limits.seconds,
                 memory_mb: setup.limits.memory_mb,
                 pictures: setup.pictures,
                 allow_write: setup.allow_write.to_vec(),
                 allow_system: setup.allow_system,
+                allow_foreign: setup.allow_foreign,
             };
-            let (journal, before) = Journal::open(path, &conditions)?;
+            let mut fingerprints = Fingerprints::default();
+            let (journal, before) = Journal::open(path, &conditions, |before: &Finished| {
+                (before.files.as_ref()).is_some_and(|files| fingerprints.agree(files))
+            })?;
             (Some(journal), before)
         }
         None => (None, Vec::<Finished>::new()),
@@ -119,7 +154,9 @@ pub fn run_cases(
     let mut finished: Vec<Option<Finished>> = vec![None; cases.len()];
     let mut queue = VecDeque::new();
     for (i, case) in cases.iter().enumerate() {
-        match before.iter().find(|f| f.report.name == case.name) {
+        let text = case_text(case);
+        let same = |f: &&Finished| f.report.name == case.name && f.case == text;
+        match before.iter().find(same) {
             Some(known) => finished[i] = Some(known.clone()),
             None => queue.push_back(i),
         }
@@ -144,9 +181,10 @@ pub fn run_cases(
                 while !cancelled() {
                     let next = lock().queue.pop_front();
                     let Some(index) = next else { break };
-                    let Some(done) = child::run_case(&cases[index], setup, folder) else {
+                    let Some(mut done) = child::run_case(&cases[index], setup, folder) else {
                         break;
                     };
+                    done.case = case_text(&cases[index]);
                     let mut state = lock();
                     state.done += 1;
                     observer(state.done, &done.report);
@@ -160,10 +198,6 @@ pub fn run_cases(
             });
         }
     });
-    if setup.keep.is_none() {
-        // Only the folder made above, with what models have written into it.
-        let _ = fs::remove_dir_all(&work);
-    }
     let state = state.into_inner().expect("no worker panics");
     if let Some(e) = state.failure {
         return Err(e);
