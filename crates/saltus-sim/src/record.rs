@@ -32,6 +32,40 @@ pub trait Recorder {
     fn note(&mut self, _note: &NoteRecord) {}
 }
 
+impl<R: Recorder + ?Sized> Recorder for &mut R {
+    fn row(&mut self, values: &Values, kind: RowKind) {
+        (**self).row(values, kind);
+    }
+
+    fn event(&mut self, event: &EventRecord) {
+        (**self).event(event);
+    }
+
+    fn wants_events(&self) -> bool {
+        (**self).wants_events()
+    }
+
+    fn is_closed(&self) -> bool {
+        (**self).is_closed()
+    }
+
+    fn message(&mut self, time: f64, site: Site, text: &str) {
+        (**self).message(time, site, text);
+    }
+
+    fn step(&mut self, step: &StepRecord) {
+        (**self).step(step);
+    }
+
+    fn grown(&mut self, info: &ModelInfo) {
+        (**self).grown(info);
+    }
+
+    fn note(&mut self, note: &NoteRecord) {
+        (**self).note(note);
+    }
+}
+
 /// A recorder that keeps nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;

@@ -8,6 +8,9 @@
 //! *Continuous*: take a step that does not pass the next time event; find the first change of a relation on its interpolant; write
 //! the grid points before it. *AtEvent*: left limits from the interpolant, row, event step, consistent restart, right limits, row;
 //! the integrator restarts only if the motion has changed, otherwise the rest of the step's interpolant is searched on.
+//!
+//! A run can stop at any time, between two events or inside a step: rows and events up to there have been, later ones have not, and the step that the
+//! integrator has taken stays. So a run that stops often is the same run, bit by bit.
 
 mod bind;
 
@@ -39,6 +42,7 @@ use saltus_solve::{
     Accuracy, Branch, CrossingFunctions, Discontinuity, Guess, Located, NewtonFailure, SolveError,
     Start, StepError, StepLimits, Tolerances, first_crossing,
 };
+use std::ops::DerefMut;
 use std::sync::atomic::Ordering;
 
 /// Without a limit of the user a step covers at most this part of the span.
@@ -186,8 +190,8 @@ fn simulate_in<I: Instance>(
         constrained: None,
         inline,
         instance,
-        options,
-        environment,
+        options: options.clone(),
+        environment: *environment,
         recorder,
         entered: mode.number,
         mode,
@@ -198,6 +202,8 @@ fn simulate_in<I: Instance>(
         seconds_start,
         seconds_initialised: None,
         wall_checks: 0,
+        state: State::Initialising,
+        pause: f64::INFINITY,
     };
     let result = run.run();
     let (summary, left) = run.finish();
@@ -220,8 +226,29 @@ enum State {
     /// The initial system is solved; the event iteration at the start time is next.
     Initialising,
     Continuous,
+    /// A step has been searched for events; its rows are next.
+    Stepped(Stepped),
     AtEvent(Occasion),
     Finished,
+}
+
+/// A step whose rows are being written.
+struct Stepped {
+    /// It is looked at up to here: its end, or the next time event.
+    target: f64,
+    /// The event in it that ends it.
+    located: Option<Located>,
+    /// Rows are written up to here.
+    clear: f64,
+    /// The largest defect that they show.
+    worst: f64,
+}
+
+impl Stepped {
+    /// Rows are written up to here.
+    fn rows_end(&self) -> f64 {
+        (self.located.as_ref()).map_or(self.target, |located| located.t_left)
+    }
 }
 
 /// What became of the motion at an event.
@@ -237,6 +264,8 @@ struct Settled {
 /// How far the rows of a step have been written.
 enum Written {
     All,
+    /// The next row is beyond the time at which the run stops.
+    Paused,
     UntilEvent(Located),
     /// The step does not hold at the next row; `defect` is more than 1.
     Contradicted {
@@ -265,11 +294,25 @@ enum Occasion {
     Terminal,
 }
 
-struct Run<'a, I: Instance> {
-    instance: &'a mut I,
-    options: &'a Options,
-    environment: &'a Environment<'a>,
-    recorder: &'a mut dyn Recorder,
+impl Occasion {
+    /// When it is; the end of the run is at `stop`.
+    fn time(&self, stop: f64) -> f64 {
+        match self {
+            Occasion::Time { time } => *time,
+            Occasion::State { located } | Occasion::Release { located } => located.t_right,
+            Occasion::Fold { t, .. } => *t,
+            Occasion::Terminal => stop,
+        }
+    }
+}
+
+/// A run with all that it needs. `P` points to its instance, and `R` receives rows and events: a run that owns both can be kept and moved, one that
+/// borrows them ends with the call that began it.
+struct Run<'e, P, R> {
+    instance: P,
+    options: Options,
+    environment: Environment<'e>,
+    recorder: R,
     tolerances: Tolerances,
     mode: Mode,
     /// The mode for which the work space was made.
@@ -306,18 +349,42 @@ struct Run<'a, I: Instance> {
     seconds_start: Option<f64>,
     seconds_initialised: Option<f64>,
     wall_checks: u32,
+    state: State,
+    /// Nothing after this time is to happen.
+    pause: f64,
 }
 
-impl<I: Instance> Run<'_, I> {
+impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
+    /// Goes on until nothing is left to do up to the time at which the run is to stop. A run that has failed is finished.
     fn run(&mut self) -> Result<(), SimError> {
-        let mut state = State::Initialising;
-        loop {
-            state = match state {
-                State::Initialising => self.start()?,
-                State::Continuous => self.advance()?,
-                State::AtEvent(occasion) => self.event(occasion)?,
-                State::Finished => return Ok(()),
-            };
+        while !self.is_paused() {
+            self.go_on()?;
+        }
+        Ok(())
+    }
+
+    fn go_on(&mut self) -> Result<(), SimError> {
+        self.state = match std::mem::replace(&mut self.state, State::Finished) {
+            State::Initialising => self.start()?,
+            State::Continuous => self.advance()?,
+            State::Stepped(step) => self.rows(step)?,
+            State::AtEvent(occasion) => self.event(occasion)?,
+            State::Finished => State::Finished,
+        };
+        Ok(())
+    }
+
+    /// Nothing is left to do up to the time at which the run is to stop.
+    fn is_paused(&self) -> bool {
+        match &self.state {
+            State::Initialising => false,
+            State::Continuous => self.cursor >= self.pause,
+            State::Stepped(step) => {
+                let row = self.grid.peek().unwrap_or(f64::INFINITY);
+                self.pause < row.min(step.rows_end())
+            }
+            State::AtEvent(occasion) => self.pause < occasion.time(self.options.stop_time),
+            State::Finished => true,
         }
     }
 
@@ -375,12 +442,12 @@ impl<I: Instance> Run<'_, I> {
         }
         let end = self.work.integrator.time();
         let target = end.min(self.next_time_event);
-        if let Some(mut located) = self.find_event(self.cursor, target)? {
-            if self.constrained.is_some() {
-                return self.bound_event(located);
-            }
+        let mut located = self.find_event(self.cursor, target)?;
+        if let Some(located) = &mut located
+            && self.constrained.is_none()
+        {
             if self.instance.has_modes() {
-                self.gather(&mut located, target)?;
+                self.gather(located, target)?;
             }
             // A time event within the resolution of time is at the same instant.
             let apart = target - located.t_right;
@@ -389,17 +456,54 @@ impl<I: Instance> Run<'_, I> {
             {
                 located.t_right = target;
             }
-            if self.cursor == self.work.integrator.time_old() && self.takes_back_step(&located)? {
+            if self.cursor == self.work.integrator.time_old() && self.takes_back_step(located)? {
                 return Ok(State::Continuous);
             }
-            return match self.rows_until(located.t_left)? {
-                Some(earlier) => Ok(earlier),
-                None => Ok(State::AtEvent(Occasion::State { located })),
-            };
         }
-        if let Some(state) = self.rows_until(target)? {
-            return Ok(state);
+        self.rows(Stepped {
+            target,
+            located,
+            clear: self.cursor,
+            worst: 0.0,
+        })
+    }
+
+    /// Writes the rows of a step, and goes on with what ends it.
+    fn rows(&mut self, mut step: Stepped) -> Result<State, SimError> {
+        let written = self.write_grid(&mut step);
+        if let Ok(Written::Contradicted {
+            holds_until,
+            defect,
+        }) = written
+        {
+            self.cut_step(holds_until, defect)?;
+            return Ok(State::Continuous);
         }
+        let ends_later = self.pause < step.rows_end();
+        if matches!(written, Ok(Written::Paused)) || written.is_ok() && ends_later {
+            return Ok(State::Stepped(step));
+        }
+        self.keep_step();
+        match written {
+            Ok(Written::UntilEvent(located)) => Ok(State::AtEvent(Occasion::State { located })),
+            Ok(_) => match step.located {
+                Some(located) => Ok(State::AtEvent(self.occasion(located))),
+                None => self.end_step(step.target),
+            },
+            Err(error) => self.fold(error).map(State::AtEvent),
+        }
+    }
+
+    /// The event that was located in a step.
+    fn occasion(&self, located: Located) -> Occasion {
+        match self.constrained {
+            Some(_) => self.bound_occasion(located),
+            None => Occasion::State { located },
+        }
+    }
+
+    /// A step without an event has come to its end.
+    fn end_step(&mut self, target: f64) -> Result<State, SimError> {
         self.cursor = target;
         if target >= self.next_time_event {
             return Ok(State::AtEvent(Occasion::Time { time: target }));
@@ -542,7 +646,7 @@ impl<I: Instance> Run<'_, I> {
         if let Some(limit) = self.options.wall_seconds_max
             && self.wall_checks.is_multiple_of(16)
         {
-            let seconds = elapsed(self.environment, self.seconds_start);
+            let seconds = elapsed(&self.environment, self.seconds_start);
             if seconds > limit {
                 return Err(SimError::WallClock { time, seconds });
             }
@@ -679,27 +783,6 @@ impl<I: Instance> Run<'_, I> {
             &self.work.truth,
             &inside,
         ))
-    }
-
-    /// Rows up to `to`, unless an event comes before or the step does not hold at one of them: what the run goes on with then.
-    fn rows_until(&mut self, to: f64) -> Result<Option<State>, SimError> {
-        let written = self.write_grid(self.cursor, to);
-        if let Ok(Written::Contradicted {
-            holds_until,
-            defect,
-        }) = written
-        {
-            self.cut_step(holds_until, defect)?;
-            return Ok(Some(State::Continuous));
-        }
-        self.keep_step();
-        match written {
-            Ok(Written::UntilEvent(located)) => {
-                Ok(Some(State::AtEvent(Occasion::State { located })))
-            }
-            Ok(_) => Ok(None),
-            Err(error) => self.fold(error).map(|fold| Some(State::AtEvent(fold))),
-        }
     }
 
     /// Where a block that was solved a moment ago has no solution nearby, its branch of solutions ends: a Schmitt trigger tips over. A regular
@@ -920,23 +1003,25 @@ impl<I: Instance> Run<'_, I> {
     /// Rows at the grid points in (from, to); at each the relations are checked once more, so that a crossing that five
     /// points of a step did not show is still found. A point at `to` itself is left to what happens there.
     #[inline]
-    fn write_grid(&mut self, from: f64, to: f64) -> Result<Written, SimError> {
-        self.grid.skip_through(from);
+    fn write_grid(&mut self, step: &mut Stepped) -> Result<Written, SimError> {
+        self.grid.skip_through(self.cursor);
         match self.grid.peek() {
-            Some(t) if t <= to => self.write_rows(from, to),
+            Some(t) if t <= step.rows_end() => self.write_rows(step),
             Some(_) | None => Ok(Written::All),
         }
     }
 
     #[inline(never)]
-    fn write_rows(&mut self, from: f64, to: f64) -> Result<Written, SimError> {
-        let mut clear = from;
-        let mut worst = 0.0f64;
+    fn write_rows(&mut self, step: &mut Stepped) -> Result<Written, SimError> {
+        let to = step.rows_end();
         while let Some(t) = self
             .grid
             .peek()
             .filter(|&t| t < to || t == to && self.is_plain_end(to))
         {
+            if t > self.pause {
+                return Ok(Written::Paused);
+            }
             self.grid_values(t)?;
             if self.constrained.is_some() {
                 // What binds the motion was searched with all else.
@@ -954,7 +1039,7 @@ impl<I: Instance> Run<'_, I> {
                     });
                 if differs {
                     self.work.isolation.forget();
-                    if let Some(located) = self.find_event(clear, t)? {
+                    if let Some(located) = self.find_event(step.clear, t)? {
                         return Ok(Written::UntilEvent(located));
                     }
                     // The search has left the values of another time.
@@ -966,19 +1051,19 @@ impl<I: Instance> Run<'_, I> {
                 // What the refused row has said is not so.
                 self.values.actions.messages.clear();
                 return Ok(Written::Contradicted {
-                    holds_until: clear,
+                    holds_until: step.clear,
                     defect,
                 });
             }
-            worst = worst.max(defect);
-            clear = t;
+            step.worst = step.worst.max(defect);
+            step.clear = t;
             self.check_finite()?;
             self.deliver_warnings();
             self.row(RowKind::Grid);
             self.grid.advance();
         }
-        if worst > 0.0 {
-            let step_size = self.work.integrator.step_size_for(worst);
+        if step.worst > 0.0 {
+            let step_size = self.work.integrator.step_size_for(step.worst);
             self.work.integrator.limit_step_size(step_size);
         }
         Ok(Written::All)
@@ -1300,7 +1385,7 @@ impl<I: Instance> Run<'_, I> {
             && self.constrained.is_none()
             && self.motion_change().is_some()
             && settle(
-                self.instance,
+                &mut *self.instance,
                 &mut self.mode,
                 &mut self.values,
                 self.tolerances,
@@ -1386,7 +1471,7 @@ impl<I: Instance> Run<'_, I> {
     /// The event step at the present instant; adds to what the event did.
     fn event_step(&mut self, flags: TimeFlags) -> Result<(), SimError> {
         let result = event_step(
-            self.instance,
+            &mut *self.instance,
             &mut self.mode,
             &mut self.values,
             self.tolerances,
@@ -1461,7 +1546,7 @@ impl<I: Instance> Run<'_, I> {
             return;
         }
         if self.instance.mode(&self.values) != self.mode.number {
-            (self.mode).change(self.instance, &self.values, self.tolerances);
+            (self.mode).change(&*self.instance, &self.values, self.tolerances);
         }
         self.entered = self.mode.number;
         if !self.instance.has_modes() {
@@ -1471,7 +1556,7 @@ impl<I: Instance> Run<'_, I> {
         let instance = &*self.instance;
         (self.work).enter(
             instance,
-            self.options,
+            &self.options,
             self.tolerances,
             &self.mode,
             &self.values,
@@ -1735,7 +1820,7 @@ impl<I: Instance> Run<'_, I> {
             (Some(end), Some(start)) => end - start,
             _ => 0.0,
         };
-        statistics.seconds_simulate = elapsed(self.environment, self.seconds_initialised);
+        statistics.seconds_simulate = elapsed(&self.environment, self.seconds_initialised);
         let room = Room {
             mode: self.mode,
             values: self.values,

@@ -11,13 +11,13 @@
 //!     release: states exactly on the surfaces, relations of the side to which the motion leaves, no event step: nothing but the motion has changed
 //! ```
 
-use super::{LOCATED_BAND, ROUND_OFF_PART, Run, State, cause};
+use super::{LOCATED_BAND, Occasion, ROUND_OFF_PART, Run, State, cause};
 use crate::constrained::{Constrained, ConstrainedCrossings, Release, with_more};
 use crate::error::{Phase, SimError};
 use crate::field::{DIFFERENCE_REL, Field, along, time_scale};
 use crate::options::Zeno;
 use crate::point::{Mode, gather, gather_derivatives};
-use crate::record::{Cause, ChangedValue, EventKind, EventRecord, RowKind};
+use crate::record::{Cause, ChangedValue, EventKind, EventRecord, Recorder, RowKind};
 use crate::restart::after_event;
 use crate::sliding::{Setting, Standing, decide};
 use crate::surface::{Surface, surfaces};
@@ -27,6 +27,7 @@ use saltus_solve::roots::Change;
 use saltus_solve::{
     Accuracy, CrossingFunctions, Discontinuity, Driver, Guess, Located, SolveError, first_crossing,
 };
+use std::ops::DerefMut;
 
 /// Difference quotients look ahead by at most this part of the span.
 const LOOK_AHEAD_PART: f64 = 0.1;
@@ -71,7 +72,7 @@ fn tight<'a>(system: &'a dyn System, mode: &'a mut Mode, values: &'a mut Values)
     }
 }
 
-impl<I: Instance> Run<'_, I> {
+impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
     /// An event after which the motion may be bound.
     #[inline]
     pub(super) fn may_bind(&self) -> bool {
@@ -157,7 +158,7 @@ impl<I: Instance> Run<'_, I> {
         let crossings = system.crossings();
         let t = self.values.time();
         let longest = LOOK_AHEAD_PART * (self.options.stop_time - self.options.start_time);
-        let nominal = nominals(self.instance, &self.values);
+        let nominal = nominals(&*self.instance, &self.values);
         let n = system.states().len();
         let (mut x, mut dx, mut to) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
         gather(system.states(), &self.values, &mut x);
@@ -198,7 +199,7 @@ impl<I: Instance> Run<'_, I> {
     ) -> Result<Option<Constrained>, SolveError> {
         let system = self.instance.system(&self.values);
         let crossings = system.crossings();
-        let nominal = nominals(self.instance, &self.values);
+        let nominal = nominals(&*self.instance, &self.values);
         let longest = LOOK_AHEAD_PART * (self.options.stop_time - self.options.start_time);
         let n = system.states().len();
         let mut x = vec![0.0; n];
@@ -357,7 +358,12 @@ impl<I: Instance> Run<'_, I> {
             return;
         }
         self.absorb_integrator_statistics();
-        (self.work).renew_integrator(&*self.instance, self.options, self.tolerances, &self.values);
+        (self.work).renew_integrator(
+            &*self.instance,
+            &self.options,
+            self.tolerances,
+            &self.values,
+        );
         self.rejected_seen = 0;
     }
 
@@ -433,16 +439,14 @@ impl<I: Instance> Run<'_, I> {
     }
 
     /// An event of a bound motion: of the model's relations, or what ends the binding.
-    pub(super) fn bound_event(&mut self, mut located: Located) -> Result<State, SimError> {
-        self.keep_step();
-        self.write_grid(self.cursor, located.t_left)?;
+    pub(super) fn bound_occasion(&self, mut located: Located) -> Occasion {
         let n = self.instance.system(&self.values).crossings().len();
         if located.changed.iter().any(|change| change.index < n) {
             // The decision after the event sees to the binding.
             located.changed.retain(|change| change.index < n);
-            return Ok(State::AtEvent(super::Occasion::State { located }));
+            return Occasion::State { located };
         }
-        Ok(State::AtEvent(super::Occasion::Release { located }))
+        Occasion::Release { located }
     }
 
     /// The motion gets free of a surface or a rest.
@@ -703,7 +707,7 @@ impl<I: Instance> Run<'_, I> {
         if direction.iter().all(|d| *d == 0.0) {
             return Ok(None);
         }
-        let nominal = nominals(self.instance, &self.values);
+        let nominal = nominals(&*self.instance, &self.values);
         let longest = LOOK_AHEAD_PART * (self.options.stop_time - self.options.start_time);
         let rules = self.mode.rules.clone();
         let setting = Setting {
