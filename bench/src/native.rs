@@ -112,7 +112,7 @@ fn compare(
     session.set_text("model.mo", text);
     let compiled = session.compile(class).unwrap_or_else(|e| panic!("{e}"));
     let instance = |execution| {
-        let model = compiled.model().clone().with_execution(execution);
+        let model = compiled.compiled().clone().with_execution(execution);
         let mut instance = model.instantiate();
         let mut values = instance.bind(0.0, &[]).expect("parameters can be computed");
         values.v[0] = 0.3;

@@ -70,7 +70,7 @@ pub(crate) fn network(n: usize) -> Section {
     let compiled = session
         .compile("Network")
         .expect("the generated model is correct");
-    let variables = &compiled.model().info().variables;
+    let variables = &compiled.compiled().info().variables;
     let slots: Vec<Slot> = (1..=n)
         .map(|i| {
             let name = format!("T[{i}]");
@@ -86,7 +86,7 @@ pub(crate) fn network(n: usize) -> Section {
         if !dae && n > FULL_MAX {
             continue;
         }
-        let model = compiled.model().clone().with_dae_form(dae);
+        let model = compiled.compiled().clone().with_dae_form(dae);
         for tolerance in TOLERANCES {
             let options = Options {
                 stop_time: STOP,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use saltus::plot::{draw_modes, draw_structure};
 use saltus::{
-    Compiled, Error, Execution, Experiment, LoggedDisk, Progress, ReadLog, Session, StepRecord,
+    Error, Execution, Experiment, LoggedDisk, Model, Progress, ReadLog, Session, StepRecord, Value,
 };
 use saltus_results::{EventRecord, ResultTable, Statistics};
 
@@ -63,7 +63,7 @@ pub(crate) fn check(target: &TargetArgs) -> Result<CheckReport, Failure> {
         .filter(|s| s.role == saltus::SlotRole::State)
         .count();
     Ok(CheckReport {
-        messages: compiled.warnings.to_string(),
+        messages: compiled.warnings().to_string(),
         summary: format!(
             "{class}: {} equations, {} unknowns, {states} states: the model is balanced and can be simulated\n",
             info.n_equations, info.n_unknowns
@@ -118,24 +118,14 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
         None => None,
     };
     let mut compiled = session.compile(&class).map_err(failure)?;
-    let mut settings = Vec::new();
-    let mut structural = false;
-    for setting in &args.settings {
-        let value = setting_value(setting)?;
-        if compiled.must_be_compiled_with(&setting.path, value) {
-            session.set_structural(&setting.path, value);
-            structural = true;
-        } else {
-            settings.push((setting.path.clone(), value));
-        }
-    }
-    if structural {
-        compiled = session.compile(&class).map_err(failure)?;
+    if !args.settings.is_empty() {
+        let settings: Result<Vec<_>, Failure> = args.settings.iter().map(setting_value).collect();
+        compiled = compiled.with(settings?).map_err(setting_failure)?;
     }
     if args.interpret {
-        compiled.set_execution(Execution::Interpreted);
+        compiled = compiled.with_execution(Execution::Interpreted);
     } else if args.native {
-        compiled.set_execution(Execution::Native);
+        compiled = compiled.with_execution(Execution::Native);
     }
     let plotted: Vec<String> = (args.plots.iter())
         .flat_map(|plot| plot.variables.clone())
@@ -167,9 +157,6 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     if let Some((table, time)) = &start {
         experiment = experiment.start_from(table, *time).map_err(failure)?;
     }
-    for (path, value) in settings {
-        experiment = experiment.set(path, value);
-    }
     experiment = with_options(experiment, args)?;
     if let Some(deadline) = &deadline {
         experiment = experiment.max_wall(deadline.run_begins());
@@ -187,7 +174,7 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     if failed.is_none() {
         finished("simulate", done.statistics.seconds.simulate);
     }
-    let mut messages = compiled.warnings.to_string();
+    let mut messages = compiled.warnings().to_string();
     messages.push_str(&done.warnings.to_string());
     if let Some(text) = &done.terminated {
         messages.push_str(&format!(
@@ -251,7 +238,7 @@ fn with_options<'m>(
 }
 
 /// What is to be drawn after the run must be in the model.
-fn check_names(compiled: &Compiled, names: &[String]) -> Result<(), Failure> {
+fn check_names(compiled: &Model, names: &[String]) -> Result<(), Failure> {
     for name in names {
         compiled
             .find_variable(name)
@@ -362,16 +349,19 @@ fn finished(stage: &str, seconds: f64) {
     }
 }
 
-fn setting_value(setting: &Setting) -> Result<f64, Failure> {
-    match setting.value.as_str() {
-        "true" => Ok(1.0),
-        "false" => Ok(0.0),
-        text => text.parse().map_err(|_| {
-            Failure::command_line(format!(
-                "--set {}: `{text}` is not a number, true or false",
-                setting.path
-            ))
-        }),
+fn setting_value(setting: &Setting) -> Result<(&str, Value), Failure> {
+    let Setting { path, value } = setting;
+    match value.parse() {
+        Ok(value) => Ok((path, value)),
+        Err(why) => Err(Failure::command_line(format!("--set {path}: {why}"))),
+    }
+}
+
+/// A setting that the model does not take is a matter of the command line; what compiling with it gives is not.
+pub(crate) fn setting_failure(error: Error) -> Failure {
+    match error {
+        Error::Usage(text) => Failure::command_line(format!("--set: {text}")),
+        other => failure(other),
     }
 }
 

@@ -6,11 +6,11 @@
 
 use crate::tape::Sign;
 use rustc_hash::FxHashMap;
-use saltus_ir::flat::{FlatModel, InlineMethod, Origin, Variability};
+use saltus_ir::flat::{self, FlatModel, InlineMethod, Origin, Variability};
 use saltus_ir::{Base, ExprId, Id, VarId};
 use saltus_model::{
-    Experiment, InlineInfo, InlineSlots, ModelInfo, SignedSlot, Site, SiteInfo, Slot, SlotInfo,
-    SlotRole, ValueType, VariableInfo, VariableKind,
+    Causality, EnumerationInfo, Experiment, InlineInfo, InlineSlots, ModelInfo, Settable,
+    SignedSlot, Site, SiteInfo, Slot, SlotInfo, SlotRole, ValueType, VariableInfo, VariableKind,
 };
 use saltus_structure::{Inlined, Role, StructuredSystem};
 use saltus_syntax::{FileId, SourceMap, Span};
@@ -230,10 +230,15 @@ pub(crate) fn model_info(
             (Variability::Discrete, _) => VariableKind::Discrete,
             (Variability::Continuous, _) => VariableKind::Continuous,
         };
-        let settable = match v.variability {
-            Variability::Constant => false,
-            Variability::Parameter => !v.is_final && v.structural.is_none(),
-            Variability::Discrete | Variability::Continuous => v.start.is_some() && !v.is_final,
+        let has_value = v.binding.is_some() || v.start.is_some();
+        let settable = match (v.variability, v.structural) {
+            (Variability::Constant, _) => Settable::No,
+            _ if is_internal(name) => Settable::No,
+            _ if v.is_final => Settable::Final,
+            (Variability::Parameter, Some(why)) => Settable::Structural(why),
+            (Variability::Parameter, None) => Settable::Value,
+            _ if v.causality == flat::Causality::Input || v.start.is_some() => Settable::Value,
+            _ => Settable::No,
         };
         variables.push(VariableInfo {
             name: name.to_string(),
@@ -247,7 +252,17 @@ pub(crate) fn model_info(
             slot,
             negated: sign != Sign::Plain,
             hidden: v.hide_result || is_internal(name),
-            settable: settable && !is_internal(name),
+            settable,
+            causality: match v.causality {
+                flat::Causality::Local => Causality::Local,
+                flat::Causality::Input => Causality::Input,
+                flat::Causality::Output => Causality::Output,
+            },
+            enumeration: match v.base {
+                Base::Enum(id) => Some(id.0),
+                _ => None,
+            },
+            has_value,
             site: declared[var.index()],
         });
     }
@@ -260,6 +275,12 @@ pub(crate) fn model_info(
         slots,
         variables,
         sites: Vec::new(),
+        enumerations: (flat.ir.enums.iter())
+            .map(|(_, e)| EnumerationInfo {
+                name: e.name.as_str().to_owned(),
+                literals: e.literals.iter().map(|l| l.as_str().to_owned()).collect(),
+            })
+            .collect(),
         experiment: Experiment {
             start_time,
             stop_time: e.stop_time.unwrap_or(start_time + default.stop_time),

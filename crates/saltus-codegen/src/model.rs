@@ -5,7 +5,7 @@ use crate::code::{Code, Execution, How};
 use crate::delay::{DelayBuffer, Smoothness};
 use crate::functions::FunctionReport;
 use crate::modes::{ModeStore, ModeSummary};
-use crate::program::{Attribute, DelayInfo, Program, TimeKind};
+use crate::program::{Attribute, AttributePlace, DelayInfo, Program, TimeKind};
 use crate::sets::Choice;
 use crate::tape::Sign;
 use crate::transport::Transport;
@@ -28,6 +28,7 @@ pub struct CompiledModel {
     host: Arc<dyn Host>,
     execution: Execution,
     uses_dae_form: bool,
+    texts: Arc<[Arc<str>]>,
 }
 
 impl CompiledModel {
@@ -37,7 +38,24 @@ impl CompiledModel {
             host: Arc::new(NoHost),
             execution: Execution::default(),
             uses_dae_form: true,
+            texts: Arc::default(),
         }
+    }
+
+    /// Texts that values from outside refer to: number k + 1 is the text with index k, 0 the empty one. They must be different and not empty.
+    pub fn with_texts(mut self, texts: Arc<[Arc<str>]>) -> CompiledModel {
+        self.texts = texts;
+        self
+    }
+
+    pub fn execution(&self) -> Execution {
+        self.execution
+    }
+
+    /// Whether a variable of this slot has a `min` or `max`.
+    pub fn has_limits(&self, slot: Slot) -> bool {
+        let is_limit = |a: &AttributePlace| a.slot == slot && a.attribute != Attribute::Nominal;
+        self.program.attribute_places.iter().any(is_limit)
     }
 
     /// Lets runs reach files (tables) through `host`; without one, every file access is an error.
@@ -112,6 +130,7 @@ impl Model for CompiledModel {
             active: system.clone(),
             system,
             host: self.host.clone(),
+            preset_texts: self.texts.clone(),
             time_start: 0.0,
             fired: Vec::new(),
             left: Vec::new(),
@@ -137,6 +156,8 @@ pub struct CompiledInstance {
     mode: Option<u32>,
     selected: Vec<bool>,
     host: Arc<dyn Host>,
+    /// See [`CompiledModel::with_texts`].
+    preset_texts: Arc<[Arc<str>]>,
     time_start: f64,
     /// Number of the last tick that fired, of each source of time events.
     fired: Vec<i64>,
@@ -186,6 +207,11 @@ impl CompiledInstance {
     /// The text of a String variable whose slot has the value `number`.
     pub fn text(&self, number: f64) -> Arc<str> {
         self.system.work.borrow().texts.get(number)
+    }
+
+    /// What is known of the model: attributes after binding, slots of all modes that were met.
+    pub fn shared_info(&self) -> Arc<ModelInfo> {
+        self.info.clone()
     }
 
     /// Numbers of the time sources now.
@@ -282,6 +308,9 @@ impl Instance for CompiledInstance {
             work.objects = Objects::new(self.host.clone());
             work.texts = Texts::default();
             work.texts.intern(&"".into());
+            for text in self.preset_texts.iter() {
+                work.texts.intern(text);
+            }
             work.delays = memories(&program.delays);
             work.warned.fill(false);
             work.overrides = overrides.iter().map(|(s, x)| (s.0, *x)).collect();

@@ -396,6 +396,10 @@ impl<'a> Flattener<'a> {
                 continue;
             };
             let base = variable.base;
+            if let (Base::String, Value::String(text)) = (base, &value) {
+                self.variables[id].binding = Some(self.ir.string(text));
+                continue;
+            }
             let literal = match (base, value.as_f64()) {
                 (Base::Real, Some(x)) => self.ir.real(x),
                 (Base::Integer, Some(x)) => self.ir.integer(x.round() as i64),

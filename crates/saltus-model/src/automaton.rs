@@ -29,9 +29,10 @@
 //! together are an error.
 
 use crate::{
-    BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, Fault, FaultKind, InitialNote,
-    Instance, Model, ModelInfo, ScheduleKind, Section, Site, SiteInfo, Slot, SlotInfo, SlotRole,
-    StateSlots, Status, StepPoint, System, ValueType, Values, VariableInfo, VariableKind,
+    BlockId, BlockInfo, Causality, CodeId, CrossingClass, CrossingInfo, Fault, FaultKind,
+    InitialNote, Instance, Model, ModelInfo, ScheduleKind, Section, Settable, Site, SiteInfo, Slot,
+    SlotInfo, SlotRole, StateSlots, Status, StepPoint, System, ValueType, Values, VariableInfo,
+    VariableKind,
 };
 use std::fmt;
 use std::ops::Index;
@@ -516,7 +517,13 @@ impl Shared {
                 slot,
                 negated: false,
                 hidden: false,
-                settable: role == SlotRole::State || role == SlotRole::Discrete,
+                settable: match role {
+                    SlotRole::State | SlotRole::Discrete => Settable::Value,
+                    _ => Settable::No,
+                },
+                causality: Causality::Local,
+                enumeration: None,
+                has_value: true,
                 site,
             });
         }

@@ -3,9 +3,10 @@
 //! The types are generic over the code, so the solver's inner loop is monomorphised: no dynamic call.
 
 use crate::{
-    BlockId, BlockInfo, CodeId, CrossingClass, CrossingInfo, Experiment, Fault, InitialNote,
-    Instance, Model, ModelInfo, ScheduleKind, Section, Site, SiteInfo, Slot, SlotInfo, SlotRole,
-    StateSlots, Status, StepPoint, System, ValueType, Values, VariableInfo, VariableKind,
+    BlockId, BlockInfo, Causality, CodeId, CrossingClass, CrossingInfo, Experiment, Fault,
+    InitialNote, Instance, Model, ModelInfo, ScheduleKind, Section, Settable, Site, SiteInfo, Slot,
+    SlotInfo, SlotRole, StateSlots, Status, StepPoint, System, ValueType, Values, VariableInfo,
+    VariableKind,
 };
 
 use std::sync::Arc;
@@ -159,7 +160,16 @@ impl Layout {
                 slot,
                 negated: false,
                 hidden: matches!(role, SlotRole::Relation | SlotRole::Auxiliary),
-                settable: role == SlotRole::Parameter || role == SlotRole::State,
+                settable: match role {
+                    SlotRole::Parameter | SlotRole::State | SlotRole::Input => Settable::Value,
+                    _ => Settable::No,
+                },
+                causality: match role {
+                    SlotRole::Input => Causality::Input,
+                    _ => Causality::Local,
+                },
+                enumeration: None,
+                has_value: true,
                 site,
             });
         }

@@ -12,6 +12,8 @@ pub struct ModelInfo {
     /// The variables as the user knows them; several may share a slot.
     pub variables: Vec<VariableInfo>,
     pub sites: Vec<SiteInfo>,
+    /// The enumeration types of its variables.
+    pub enumerations: Vec<EnumerationInfo>,
     pub experiment: Experiment,
     /// Counts for statistics.
     pub n_equations: usize,
@@ -115,6 +117,38 @@ pub enum VariableKind {
     Continuous,
 }
 
+/// How a variable takes part in what is around the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Causality {
+    #[default]
+    Local,
+    /// Its value comes from outside.
+    Input,
+    /// It is there to be read from outside.
+    Output,
+}
+
+/// Whether a variable can be given another value without compiling the model again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Settable {
+    /// At the start of a run: a parameter, or a start value.
+    Value,
+    /// Not: the structure of the model depends on it; the reason.
+    Structural(&'static str),
+    /// Not at all: it is `final`.
+    Final,
+    /// Not at all: it is a constant, or has no start value of its own.
+    No,
+}
+
+/// An enumeration type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnumerationInfo {
+    pub name: String,
+    /// The literal with the number k has the value k + 1.
+    pub literals: Vec<String>,
+}
+
 /// A variable of the model as results show it.
 #[derive(Clone, Debug)]
 pub struct VariableInfo {
@@ -129,8 +163,12 @@ pub struct VariableInfo {
     pub negated: bool,
     /// Not written to results unless asked for by name (HideResult, internal).
     pub hidden: bool,
-    /// Can be given a value at the start of a run (`--set`): a non-final, non-structural parameter, or a start value.
-    pub settable: bool,
+    pub settable: Settable,
+    pub causality: Causality,
+    /// Index into [`ModelInfo::enumerations`].
+    pub enumeration: Option<u32>,
+    /// A value is given in the declaration: a binding, or a start value.
+    pub has_value: bool,
     pub site: Site,
 }
 

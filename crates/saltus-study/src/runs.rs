@@ -1,7 +1,7 @@
 //! Runs of Modelica models: text in, a run with its readings out.
 
 use saltus::results::EventKind;
-use saltus::{Compiled, Error, Run, Session};
+use saltus::{Error, Model, Run, Session};
 use saltus_plot::{Line, ModeGraph, ModeNode, ModeTransition};
 
 /// The text of a model of the repository's `models`.
@@ -63,7 +63,7 @@ impl Default for Setup<'_> {
 }
 
 /// Compiles the class of a text that begins with it.
-pub(crate) fn compile(text: &str) -> Result<Compiled, Error> {
+pub(crate) fn compile(text: &str) -> Result<Model, Error> {
     let mut words = text.split_whitespace();
     let class = words
         .nth(1)
@@ -78,7 +78,7 @@ pub(crate) fn compile(text: &str) -> Result<Compiled, Error> {
     session.compile(class)
 }
 
-pub(crate) fn simulate(model: &Compiled, setup: Setup<'_>) -> Result<Run, Error> {
+pub(crate) fn simulate(model: &Model, setup: Setup<'_>) -> Result<Run, Error> {
     let mut experiment = model
         .experiment()
         .start_time(setup.start)

@@ -28,6 +28,7 @@ mod explain_failure;
 mod foreign;
 pub mod journal;
 mod mode_view;
+mod model;
 pub mod ode;
 mod output;
 mod permissions;
@@ -39,24 +40,27 @@ mod session;
 mod start_from;
 mod structure_view;
 mod texts;
+mod value;
 mod variation;
 mod world;
 mod world_files;
 
 pub use error::{Diagnostics, Error};
 pub use mode_view::{ModeView, ModesView, TransitionView};
+pub use model::{Model, Variable};
 pub use output::{Progress, ProgressObserver};
 pub use read_log::{LoggedDisk, ReadLog};
 pub use run::{Experiment, Run};
-pub use session::{Compiled, Session, Stage, StageTimes};
+pub use session::{Session, Stage, StageTimes};
 pub use structure_view::{
     BlockView, CrossingView, EquationView, JacobianView, PatternView, StateSetView, StateView,
     StructureView,
 };
+pub use value::Value;
 pub use world::{Disk, Memory, Stamp, World};
 
 pub use saltus_codegen::Execution;
-pub use saltus_model::SlotRole;
+pub use saltus_model::{Causality, SlotRole, ValueType, VariableKind};
 pub use saltus_plot as plot;
 pub use saltus_results as results;
 pub use saltus_sim::{CreepRecord, StepRecord};

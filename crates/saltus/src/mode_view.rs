@@ -102,7 +102,7 @@ impl Session {
     /// Runs a class and tells its modes.
     pub fn modes_view(&self, class: &str) -> Result<ModesView, Error> {
         let compiled = self.compile(class)?;
-        let model = compiled.model();
+        let model = compiled.compiled();
         let mut instance = model.instantiate();
         let options = Options::from(model.info().experiment);
         let mut entries = Entries::default();
@@ -113,13 +113,13 @@ impl Session {
             Err(failure) => {
                 let subject = Subject {
                     info: instance.info(),
-                    sources: &compiled.sources,
+                    sources: &compiled.base().sources,
                 };
                 let why = failure_diagnostic(subject, &failure.error);
                 if why.code == "foreign-code-not-allowed" {
                     return Err(Error::Model(Diagnostics {
                         list: vec![why],
-                        sources: compiled.sources.clone(),
+                        sources: compiled.base().sources.clone(),
                     }));
                 }
                 failure.summary

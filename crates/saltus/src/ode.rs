@@ -67,18 +67,18 @@
 //! ```
 
 use crate::run::Experiment;
-use saltus_model::Model;
+use saltus_model::Model as Contract;
 
 pub use saltus_model::calendar::Calendar;
 pub use saltus_model::hand::{Code, HandModel, Layout};
 pub use saltus_model::ode::{At, Crossing, Jump, OdeProblem};
 
 /// Runs of anything behind the contract of `saltus-model`.
-pub trait Simulate: Model + Sized {
+pub trait Simulate: Contract + Sized {
     /// An experiment with the model's own settings.
     fn experiment(&self) -> Experiment<'_, Self> {
         Experiment::of(self)
     }
 }
 
-impl<M: Model> Simulate for M {}
+impl<M: Contract> Simulate for M {}

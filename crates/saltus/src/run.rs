@@ -2,14 +2,16 @@
 
 use crate::error::{Diagnostics, Error};
 use crate::explain_failure::{failure_diagnostic, several_solutions};
+use crate::model::Model;
 use crate::output::{Output, ProgressObserver};
-use crate::session::{Compiled, StageTimes};
+use crate::session::StageTimes;
 use crate::start_from::{GoOn, go_on, names};
 use crate::variation::{Variation, unresolved_message};
 use rustc_hash::FxHashSet;
 use saltus_codegen::CompiledModel;
 use saltus_model::{
-    Instance, Model, ModelInfo, ScheduleKind, Slot, Values, VariableInfo, VariableKind,
+    Instance, Model as Contract, ModelInfo, ScheduleKind, Settable, Slot, Values, VariableInfo,
+    VariableKind,
 };
 use saltus_results::{
     Blocks, EventCounts, EventRecord, Functions, MethodSteps, Recorder, ResultTable, RowSink,
@@ -36,14 +38,13 @@ pub(crate) struct Subject<'m> {
 }
 
 /// Settings of one run. Starts from the model's experiment annotation.
-pub struct Experiment<'m, M: Model = CompiledModel> {
+pub struct Experiment<'m, M: Contract = CompiledModel> {
     model: &'m M,
     sources: Arc<SourceMap>,
     times: StageTimes,
     /// Blocks that the compiler counted.
     blocks: Option<Blocks>,
     functions: Functions,
-    structural: &'m [(String, &'static str)],
     /// Parameters that the initial system computes.
     computed: &'m [String],
     /// The model keeps a past, which no result holds.
@@ -115,21 +116,23 @@ impl Run {
 }
 
 impl<'m> Experiment<'m> {
-    pub(crate) fn new(compiled: &'m Compiled) -> Self {
-        Experiment {
-            sources: compiled.sources.clone(),
-            times: compiled.times,
-            blocks: Some(compiled.blocks),
-            functions: compiled.functions(),
-            structural: &compiled.structural,
-            computed: &compiled.computed,
-            keeps_past: compiled.model.keeps_past(),
-            ..Experiment::of(&compiled.model)
-        }
+    pub(crate) fn new(model: &'m Model) -> Self {
+        let base = model.base();
+        let mut experiment = Experiment {
+            sources: base.sources.clone(),
+            times: base.times,
+            blocks: Some(base.blocks),
+            functions: model.functions(),
+            computed: &base.computed,
+            keeps_past: model.compiled().keeps_past(),
+            ..Experiment::of(model.compiled())
+        };
+        experiment.options.overrides = model.overrides();
+        experiment
     }
 }
 
-impl<'m, M: Model> Experiment<'m, M> {
+impl<'m, M: Contract> Experiment<'m, M> {
     /// Of a model without a text.
     pub(crate) fn of(model: &'m M) -> Self {
         Experiment {
@@ -138,7 +141,6 @@ impl<'m, M: Model> Experiment<'m, M> {
             times: StageTimes::default(),
             blocks: None,
             functions: Functions::default(),
-            structural: &[],
             computed: &[],
             keeps_past: false,
             options: Options::from(model.info().experiment),
@@ -426,22 +428,18 @@ impl<'m, M: Model> Experiment<'m, M> {
     /// The slot that `name` sets.
     fn settable(&self, info: &ModelInfo, name: &str) -> Result<Slot, Error> {
         let variable = find_variable(info, name)?;
-        if let Some((_, why)) = self.structural.iter().find(|(n, _)| n == name) {
-            return Err(Error::Usage(format!(
-                "`{name}` cannot be set for a compiled model: {why}; set it before compiling"
-            )));
-        }
-        if !variable.settable {
-            let why = match variable.kind {
-                VariableKind::Constant => "it is a constant",
-                VariableKind::Parameter => "it is final",
-                VariableKind::Discrete | VariableKind::Continuous => {
-                    "it has no start value of its own"
-                }
-            };
-            return Err(Error::Usage(format!("`{name}` cannot be set: {why}")));
-        }
-        Ok(variable.slot)
+        let why = match variable.settable {
+            Settable::Value => return Ok(variable.slot),
+            Settable::Structural(why) => {
+                return Err(Error::Usage(format!(
+                    "`{name}` cannot be set for a compiled model: {why}; `Model::with` compiles it again"
+                )));
+            }
+            Settable::Final => "it is final",
+            Settable::No if variable.kind == VariableKind::Constant => "it is a constant",
+            Settable::No => "it has no start value of its own",
+        };
+        Err(Error::Usage(format!("`{name}` cannot be set: {why}")))
     }
 
     /// The run, and why its files are not complete if they are not.

@@ -12,21 +12,23 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A text that was given.
+#[derive(Clone)]
 pub(crate) struct Given {
     /// As the user wrote its path.
     pub(crate) name: String,
-    pub(crate) text: String,
+    pub(crate) text: Arc<str>,
     /// Its classes are at the top level whatever folder it is in.
     pub(crate) is_top_level: bool,
 }
 
 /// What is known of a file whose text was read.
+#[derive(Clone)]
 struct Kept {
     stamp: Option<Stamp>,
     parsed: Arc<ParsedFile>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Trees {
     /// By absolute path.
     kept: FxHashMap<String, Kept>,
@@ -40,6 +42,18 @@ pub(crate) struct Texts {
     /// By absolute path, in the order in which they were given.
     given: IndexMap<String, Given>,
     trees: Mutex<Trees>,
+}
+
+/// The texts as they are now; the trees are shared, and what is parsed later is not.
+impl Clone for Texts {
+    fn clone(&self) -> Texts {
+        let trees = self.trees.lock().unwrap_or_else(PoisonError::into_inner);
+        Texts {
+            world: self.world.clone(),
+            given: self.given.clone(),
+            trees: Mutex::new(trees.clone()),
+        }
+    }
 }
 
 impl Texts {

@@ -1,10 +1,10 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 
 use saltus::journal::{Fingerprint, Fingerprints, Journal, ProgramMark};
-use saltus::{Compiled, Error, ReadLog};
+use saltus::{Error, Model, ReadLog};
 use saltus_results::{
     ParquetColumn, Selection, ValueType, VariableKind, push_csv_name, push_csv_number,
     write_parquet_columns,
@@ -76,12 +76,6 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
         done: resumed,
         failure: None,
     });
-    let models = Models {
-        args: &args,
-        class: &class,
-        log: &log,
-        known: Mutex::new(vec![(Vec::new(), Arc::new(base))]),
-    };
     let line = ProgressLine::new(!args.quiet);
     interrupt::listen();
     let jobs = args.jobs.unwrap_or_else(saltus::regression::cores).max(1);
@@ -90,7 +84,7 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
             let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
             let started = worker.spawn_scoped(scope, || {
                 while let Some(run) = begin_next(&state) {
-                    let done = models.run(run, &columns);
+                    let done = one_run(&base, &args, run, &columns);
                     if interrupt::requested().load(Ordering::Relaxed) {
                         break;
                     }
@@ -256,89 +250,54 @@ fn finish(state: &Mutex<State>, run: usize, done: Result<Row, Failure>) -> usize
     state.done
 }
 
-/// The model, compiled once for each combination of values that its structure depends on.
-struct Models<'a> {
-    args: &'a SweepArgs,
-    class: &'a str,
-    log: &'a ReadLog,
-    known: Mutex<Vec<(Vec<(String, u64)>, Arc<Compiled>)>>,
-}
-
-impl Models<'_> {
-    fn run(&self, run: usize, columns: &[String]) -> Result<Row, Failure> {
-        let values = values_of(&self.args.axes, run);
-        let base = self.compiled(&[])?;
-        let settings = || self.args.axes.iter().zip(&values);
-        let structural: Vec<(String, f64)> = settings()
-            .filter(|(axis, value)| base.must_be_compiled_with(&axis.path, **value))
-            .map(|(axis, value)| (axis.path.clone(), *value))
-            .collect();
-        let compiled = self.compiled(&structural)?;
-        let mut experiment = compiled
-            .experiment()
-            .variables(columns)
-            .intervals(1)
-            .keep_events(false)
-            .cancel(interrupt::requested());
-        for (axis, value) in settings() {
-            if structural.iter().all(|(path, _)| *path != axis.path) {
-                experiment = experiment.set(&axis.path, *value);
-            }
-        }
-        if let Some(time) = self.args.start_time {
-            experiment = experiment.start_time(time);
-        }
-        if let Some(time) = self.args.stop_time {
-            experiment = experiment.stop_time(time);
-        }
-        if let Some(tolerance) = self.args.tolerance {
-            experiment = experiment.tolerance(tolerance);
-        }
-        if let Some(name) = &self.args.solver {
-            experiment = experiment.solver(name).map_err(engine::failure)?;
-        }
-        if let Some(seconds) = self.args.max_wall {
-            experiment = experiment.max_wall(seconds);
-        }
-        let (done, status) = match experiment.simulate() {
-            Ok(done) => (done, DONE.to_owned()),
-            Err(Error::Run(why, done)) => {
-                let code = why.error_codes().first().copied().unwrap_or("error");
-                (*done, code.to_owned())
-            }
-            Err(error) => return Err(engine::failure(error)),
-        };
-        let last = |name: &String| {
-            let value = done.table.signal(name).and_then(|signal| signal.last());
-            value.filter(|value| value.is_finite())
-        };
-        Ok(Row {
-            run,
-            status,
-            time: Some(done.time_reached).filter(|_| done.initialised),
-            last: columns.iter().map(last).collect(),
-            files: Vec::new(),
-        })
+/// One run of the sweep, with the values of its axes.
+fn one_run(base: &Model, args: &SweepArgs, run: usize, columns: &[String]) -> Result<Row, Failure> {
+    let values = values_of(&args.axes, run);
+    let settings: Result<Vec<_>, Error> = (args.axes.iter().zip(&values))
+        .map(|(axis, &value)| Ok((&axis.path, base.value_of_number(&axis.path, value)?)))
+        .collect();
+    let model = settings.and_then(|settings| base.with(settings));
+    let model = model.map_err(engine::setting_failure)?;
+    let mut experiment = model
+        .experiment()
+        .variables(columns)
+        .intervals(1)
+        .keep_events(false)
+        .cancel(interrupt::requested());
+    if let Some(time) = args.start_time {
+        experiment = experiment.start_time(time);
     }
-
-    fn compiled(&self, structural: &[(String, f64)]) -> Result<Arc<Compiled>, Failure> {
-        let key: Vec<(String, u64)> = (structural.iter())
-            .map(|(path, value)| (path.clone(), value.to_bits()))
-            .collect();
-        let mut known = self.known.lock().expect("no worker panics");
-        if let Some((_, compiled)) = known.iter().find(|(k, _)| *k == key) {
-            return Ok(compiled.clone());
-        }
-        let (mut session, _) = engine::open_logged(&self.args.target, self.log)?;
-        engine::permit(&mut session, &self.args.access)?;
-        for (path, value) in structural {
-            session.set_structural(path, *value);
-        }
-        let compiled = session.compile(self.class).map_err(engine::failure)?;
-        let compiled = Arc::new(compiled);
-        known.push((key, compiled.clone()));
-        Ok(compiled)
+    if let Some(time) = args.stop_time {
+        experiment = experiment.stop_time(time);
     }
+    if let Some(tolerance) = args.tolerance {
+        experiment = experiment.tolerance(tolerance);
+    }
+    if let Some(name) = &args.solver {
+        experiment = experiment.solver(name).map_err(engine::failure)?;
+    }
+    if let Some(seconds) = args.max_wall {
+        experiment = experiment.max_wall(seconds);
+    }
+    let (done, status) = match experiment.simulate() {
+        Ok(done) => (done, DONE.to_owned()),
+        Err(Error::Run(why, done)) => {
+            let code = why.error_codes().first().copied().unwrap_or("error");
+            (*done, code.to_owned())
+        }
+        Err(error) => return Err(engine::failure(error)),
+    };
+    let last = |name: &String| {
+        let value = done.table.signal(name).and_then(|signal| signal.last());
+        value.filter(|value| value.is_finite())
+    };
+    Ok(Row {
+        run,
+        status,
+        time: Some(done.time_reached).filter(|_| done.initialised),
+        last: columns.iter().map(last).collect(),
+        files: Vec::new(),
+    })
 }
 
 /// The values of a run; the last axis moves fastest.
@@ -357,7 +316,7 @@ fn values_of(axes: &[Axis], run: usize) -> Vec<f64> {
 }
 
 /// The variables whose last values are columns: those that were chosen, else all that move.
-fn columns(compiled: &Compiled, patterns: &[String]) -> Result<Vec<String>, Failure> {
+fn columns(compiled: &Model, patterns: &[String]) -> Result<Vec<String>, Failure> {
     let selection = Selection::from_patterns(patterns);
     let moves = |kind| matches!(kind, VariableKind::Discrete | VariableKind::Continuous);
     let names: Vec<String> = (compiled.info().variables.iter())

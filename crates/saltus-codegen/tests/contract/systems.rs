@@ -2,7 +2,9 @@
 
 use crate::builder::{Builder, Run, origin, slot_of};
 use saltus_ir::{Base, BinaryOp, Builtin};
-use saltus_model::{BlockId, Instance, Model, ScheduleKind, Section, SlotRole, StateSlots, System};
+use saltus_model::{
+    BlockId, Instance, Model, ScheduleKind, Section, Settable, SlotRole, StateSlots, System,
+};
 use saltus_structure::{Action, Block, Coefficients, Crossing, CrossingClass, Role, Step};
 
 fn ball() -> Run {
@@ -108,7 +110,7 @@ fn the_model_tells_names_roles_and_places() {
     let by_name = |name: &str| info.variables.iter().find(|v| v.name == name).unwrap();
     assert!(by_name("minus_v").negated && by_name("minus_v").slot == slot_of(info, "v"));
     assert!(by_name("$low").hidden && !by_name("h").hidden);
-    assert!(by_name("g").settable);
+    assert_eq!(by_name("g").settable, Settable::Value);
     let site = &info.sites[info.variables[0].site.0 as usize];
     assert_eq!((&*site.file, site.line), ("test.mo", 1));
 }

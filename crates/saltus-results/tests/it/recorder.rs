@@ -1,4 +1,4 @@
-use saltus_model::{ModelInfo, Site, Slot, SlotInfo, SlotRole, VariableInfo};
+use saltus_model::{Causality, ModelInfo, Settable, Site, Slot, SlotInfo, SlotRole, VariableInfo};
 use saltus_results::{Recorder, Selection, ValueType, VariableKind};
 
 fn slot(role: SlotRole) -> SlotInfo {
@@ -24,7 +24,10 @@ fn variable(name: &str, slot: u32, negated: bool, hidden: bool, ty: ValueType) -
         slot: Slot(slot),
         negated,
         hidden,
-        settable: false,
+        settable: Settable::No,
+        causality: Causality::Local,
+        enumeration: None,
+        has_value: true,
         site: Site(0),
     }
 }

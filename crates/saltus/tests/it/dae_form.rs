@@ -63,7 +63,7 @@ fn the_jacobian_of_the_dae_form_is_that_of_its_functions() {
     let mut session = Session::new();
     session.set_text("network.mo", network());
     let compiled = session.compile("Network").expect("a correct model");
-    let mut instance = compiled.model().instantiate();
+    let mut instance = compiled.compiled().instantiate();
     let mut values = instance.bind(0.0, &[]).expect("parameters");
     let system = instance.system(&values);
     let form = system.dae_form().expect("the block couples all states");

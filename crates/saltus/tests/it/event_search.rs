@@ -1,14 +1,14 @@
 //! The textbook's ways to notice crossings in a step and to tell the first of several apart, in a run (`--event-detection`, `--event-isolation`).
 
 use crate::switches::compile;
-use saltus::Compiled;
+use saltus::Model;
 use saltus::results::EventKind;
 
 const DETECTIONS: [&str; 4] = ["all", "sign-change", "derivative", "sturm"];
 const ISOLATIONS: [&str; 3] = ["together", "regula-falsi", "golden-section"];
 
 /// Times of state events with a detection and an isolation.
-fn times(model: &Compiled, stop_time: f64, detection: &str, isolation: &str) -> Vec<f64> {
+fn times(model: &Model, stop_time: f64, detection: &str, isolation: &str) -> Vec<f64> {
     let experiment = model.experiment().stop_time(stop_time).tolerance(1e-9);
     let run = (experiment.event_detection(detection))
         .and_then(|e| e.event_isolation(isolation))

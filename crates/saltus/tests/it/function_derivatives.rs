@@ -28,7 +28,7 @@ end Loops;
         ),
     );
     let compiled = session.compile("Loops").expect("a correct model");
-    let mut instance = compiled.model().instantiate();
+    let mut instance = compiled.compiled().instantiate();
     let mut values = instance.bind(0.0, &[]).expect("parameters");
     let mut jacobian = [0.0];
     let system = instance.system(&values);

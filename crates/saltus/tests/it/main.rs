@@ -11,6 +11,7 @@ mod library;
 mod mdtest;
 mod messages;
 mod mode_cost;
+mod model;
 mod models;
 mod networks;
 mod noise;

@@ -186,7 +186,7 @@ pub(crate) fn diagnose(text: &str) -> (Option<String>, Diagnostics) {
         Err(error) => return (None, model_error(error)),
     };
     match session.compile(&class) {
-        Ok(compiled) => (Some(flat), compiled.warnings),
+        Ok(compiled) => (Some(flat), compiled.warnings().clone()),
         Err(error) => (Some(flat), model_error(error)),
     }
 }

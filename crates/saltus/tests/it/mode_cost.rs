@@ -1,14 +1,14 @@
 //! What it costs that a structure could change (`saltus-bench modes` measures the time).
 
 use crate::switches::compile;
-use saltus::Compiled;
+use saltus::Model;
 use saltus_testkit::allocations::{Counting, allocations};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 /// An inductor behind a diode that always conducts; `current` says what holds of the current where it would block.
-fn circuit(current: &str) -> Compiled {
+fn circuit(current: &str) -> Model {
     let text = format!(
         "model Circuit
   Real u = 5 + sin(100*time), i(start = 0, fixed = true), v(start = 0, fixed = true), ud, s(start = 1);

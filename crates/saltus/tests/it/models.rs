@@ -241,14 +241,14 @@ pub(crate) fn check_class(
     more: impl FnOnce(&Run, &mut String),
 ) {
     let expect = Expect::parse(expect);
-    let mut compiled = session.compile(class).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = session.compile(class).unwrap_or_else(|e| panic!("{e}"));
     let times = expect
         .values
         .iter()
         .flat_map(|(_, points)| points.iter().map(|[time, _]| *time));
     let intervals = intervals_that_hit(expect.start_time, expect.stop_time, times);
-    let mut simulate = |execution| {
-        compiled.set_execution(execution);
+    let simulate = |execution| {
+        let compiled = compiled.with_execution(execution);
         compiled
             .experiment()
             .start_time(expect.start_time)

@@ -20,20 +20,10 @@ end Ladder;
 fn states(settings: &[(&str, f64)]) -> usize {
     let mut session = Session::new();
     session.set_text("ladder.mo", LADDER);
-    let mut compiled = session.compile("Ladder").expect("the model is correct");
-    let mut later = Vec::new();
-    for &(name, value) in settings {
-        if compiled.must_be_compiled_with(name, value) {
-            session.set_structural(name, value);
-        } else {
-            later.push((name, value));
-        }
-    }
-    compiled = session.compile("Ladder").expect("the model is correct");
-    let mut experiment = compiled.experiment().stop_time(0.1);
-    for (name, value) in later {
-        experiment = experiment.set(name, value);
-    }
+    let compiled = session.compile("Ladder").expect("the model is correct");
+    let settings = settings.iter().map(|&(name, value)| (name, value.into()));
+    let set = compiled.with(settings).expect("the settings are right");
+    let experiment = set.experiment().stop_time(0.1);
     let run = experiment.simulate().expect("the run comes to its end");
     run.statistics.states
 }

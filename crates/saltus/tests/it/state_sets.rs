@@ -2,9 +2,9 @@
 
 use crate::mdtest::root;
 use saltus::results::EventKind;
-use saltus::{Compiled, Session};
+use saltus::{Model, Session};
 
-fn pendulum() -> Compiled {
+fn pendulum() -> Model {
     let file = root().join("models/pendulum-cartesian-over/model.mo");
     let mut session = Session::new();
     let class = session.load_file(file).expect("the model");

@@ -1,7 +1,7 @@
 //! Random models with switches against brute force over all of their positions: networks of diodes with storage, whose energy never grows, and an arm
 //! with dry friction in every joint. `SALTUS_CASES` asks for more of them.
 
-use saltus::{Compiled, Experiment, Run, Session};
+use saltus::{Experiment, Model, Run, Session};
 
 /// Cases of each property.
 const CASES: usize = 2000;
@@ -80,7 +80,7 @@ fn set_all<'m>(experiment: Experiment<'m>, name: &str, values: &[f64]) -> Experi
     experiment
 }
 
-pub(crate) fn compile(text: &str, class: &str) -> Compiled {
+pub(crate) fn compile(text: &str, class: &str) -> Model {
     let mut session = Session::new();
     session.set_text("switches.mo", text);
     (session.compile(class)).unwrap_or_else(|error| panic!("{error}"))

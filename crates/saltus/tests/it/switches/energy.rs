@@ -87,7 +87,7 @@ impl Network {
         format!("{TEXT} model Case extends Network(final A = {{{rows}}}); end Case;")
     }
 
-    fn experiment<'m>(&self, compiled: &'m Compiled, random: &mut Random) -> Experiment<'m> {
+    fn experiment<'m>(&self, compiled: &'m Model, random: &mut Random) -> Experiment<'m> {
         let mut experiment = compiled.experiment().tolerance(TOLERANCE).stop_time(3.0);
         let mut values = |n: usize| -> Vec<f64> { (0..n).map(|_| random.decades(0.5)).collect() };
         for (name, values) in [("C", values(NC)), ("L", values(NL))] {
