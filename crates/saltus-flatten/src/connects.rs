@@ -41,10 +41,9 @@ impl<'a> Flattener<'a> {
         let n_ends = if operator == "branch" { 2 } else { 1 };
         for arg in args.positional.iter().take(n_ends) {
             let ExprKind::Ref(r) = &arg.kind else { break };
-            match self.connector_end(cx, r)? {
-                End::Elements { items, .. } => ends.push(items[0].0),
-                End::Absent => return Ok(()),
-                End::Pending { .. } => return Ok(()),
+            match self.graph_node(cx.scope, r)? {
+                Some(node) => ends.push(node),
+                None => return Ok(()),
             }
         }
         let fact = match (operator, ends.as_slice()) {
@@ -222,22 +221,60 @@ impl<'a> Flattener<'a> {
         }
     }
 
+    /// The component that an operator on the connection graph names (specification 9.4.1): an overdetermined record, or an array
+    /// of an overdetermined type as a whole, which may have no elements. `None` if it is absent, or no member of its bus.
+    pub(crate) fn graph_node(
+        &mut self,
+        scope: Scope<'_>,
+        r: &'a ast::ComponentRef,
+    ) -> Res<Option<InstId>> {
+        let first = &r.parts[0];
+        let Some(Found::Component { owner, name }) = self.lookup(scope, &first.name)? else {
+            return Err(self.not_a_component(scope, &first.name));
+        };
+        let mut at = owner;
+        for (k, part) in r.parts.iter().enumerate() {
+            let name = if k == 0 { name } else { part.name.name };
+            self.elaborate(at)?;
+            let is_bus = self.insts[at].restriction == ast::Restriction::ExpandableConnector;
+            let known = self.insts[at].children.contains_key(&name)
+                || self.insts[at].elements.contains_key(&name);
+            if k > 0 && is_bus && !known {
+                return Ok(None);
+            }
+            at = match self.child(at, name, part.name.span)? {
+                Child::Absent => return Ok(None),
+                Child::One(c) | Child::Outer(c) if part.subscripts.is_empty() => c,
+                Child::Array { dims, elems } | Child::OuterArray { dims, elems } => {
+                    match self.select(scope, part, &dims)?.1[..] {
+                        [one] => elems[one],
+                        _ => return Err(not_one_connector(r.span)),
+                    }
+                }
+                _ => return Err(not_one_connector(r.span)),
+            };
+        }
+        Ok(Some(at))
+    }
+
+    fn not_a_component(&self, scope: Scope<'_>, ident: &ast::Ident) -> Box<Diagnostic> {
+        let candidates = self.visible_names(scope.lex);
+        let diagnostic = Diagnostic::error(
+            "unknown-name",
+            ident.span,
+            format!("`{}` is not a component here", ident.name),
+        );
+        Box::new(match crate::lookup::suggest(ident.name, &candidates) {
+            Some(s) => diagnostic.help(format!("did you mean `{s}`?")),
+            None => diagnostic,
+        })
+    }
+
     fn connector_end(&mut self, cx: Cx<'_>, r: &'a ast::ComponentRef) -> Res<End> {
         let first = &r.parts[0];
         let found = self.lookup(cx.scope, &first.name)?;
         let Some(Found::Component { owner, name }) = found else {
-            let candidates = self.visible_names(cx.scope.lex);
-            let diagnostic = Diagnostic::error(
-                "unknown-name",
-                first.name.span,
-                format!("`{}` is not a component here", first.name.name),
-            );
-            return Err(Box::new(
-                match crate::lookup::suggest(first.name.name, &candidates) {
-                    Some(s) => diagnostic.help(format!("did you mean `{s}`?")),
-                    None => diagnostic,
-                },
-            ));
+            return Err(self.not_a_component(cx.scope, &first.name));
         };
         let mut items: Vec<InstId> = Vec::new();
         let mut dims: Vec<usize> = Vec::new();
@@ -282,7 +319,7 @@ impl<'a> Flattener<'a> {
                         next.push(c);
                     }
                     Child::Array { dims: d, elems } | Child::OuterArray { dims: d, elems } => {
-                        let (chosen_dims, chosen) = self.select(cx, part, &d)?;
+                        let (chosen_dims, chosen) = self.select(cx.scope, part, &d)?;
                         next.extend(chosen.iter().map(|i| elems[*i]));
                         part_dims = Some(chosen_dims);
                     }
@@ -349,7 +386,7 @@ impl<'a> Flattener<'a> {
             && (self.insts[inst].parent == Some(cx.inst)
                 || self.declarer_of_connector(inst) == Some(cx.inst));
         let range = self.var(inst)?;
-        let (dims, chosen) = self.select(cx, part, &range.dims)?;
+        let (dims, chosen) = self.select(cx.scope, part, &range.dims)?;
         Ok((
             chosen.into_iter().map(|k| (inst, k as u32)).collect(),
             dims,
@@ -377,7 +414,7 @@ impl<'a> Flattener<'a> {
     /// Elements chosen by constant subscripts, as row-major positions, with the dimensions that remain.
     fn select(
         &mut self,
-        cx: Cx<'_>,
+        scope: Scope<'_>,
         part: &'a ast::RefPart,
         dims: &[usize],
     ) -> Res<(Vec<usize>, Vec<usize>)> {
@@ -402,7 +439,7 @@ impl<'a> Flattener<'a> {
                     (0..*dim).collect()
                 }
                 Some(ast::Subscript::Expr(e)) => {
-                    let value = self.connector_subscript(cx, e, *dim)?;
+                    let value = self.connector_subscript(scope, e, *dim)?;
                     let list = match &value {
                         Value::Array(a) => {
                             left.push(a.elems.len());
@@ -439,12 +476,17 @@ impl<'a> Flattener<'a> {
         Ok((left, chosen))
     }
 
-    fn connector_subscript(&mut self, cx: Cx<'_>, e: &'a ast::Expr, dim: usize) -> Res<Value> {
+    fn connector_subscript(
+        &mut self,
+        scope: Scope<'_>,
+        e: &'a ast::Expr,
+        dim: usize,
+    ) -> Res<Value> {
         let end = Some(self.ir.integer(dim as i64));
         let typed = self.ex(
             crate::typing::Cx {
                 end,
-                ..crate::typing::Cx::new(cx.scope)
+                ..crate::typing::Cx::new(scope)
             },
             e,
         )?;
@@ -465,4 +507,12 @@ impl<'a> Flattener<'a> {
         }
         Ok(End::Pending { bus, members })
     }
+}
+
+fn not_one_connector(span: Span) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(
+        "wrong-argument",
+        span,
+        "one overdetermined record, or an array of an overdetermined type as a whole, is expected here",
+    ))
 }

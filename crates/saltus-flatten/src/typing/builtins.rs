@@ -1400,6 +1400,17 @@ impl<'a> Flattener<'a> {
             true,
         ) = (args.positional.as_slice(), args.named.is_empty())
         {
+            if op != Builtin::Cardinality {
+                let Some(node) = self.graph_node(cx.scope, r)? else {
+                    return Err(error(
+                        "absent-component",
+                        r.span,
+                        format!("`{}` takes a component that exists", op.name()),
+                    ));
+                };
+                let id = self.ir.integer(i64::from(node.0));
+                return Ok(self.builtin_node(op, &[id], base, Vec::new()));
+            }
             let cx = Cx {
                 conditional: true,
                 ..cx
@@ -1409,7 +1420,7 @@ impl<'a> Flattener<'a> {
                 Target::Vars(selection) if selection.dims.is_empty() => {
                     self.var_inst[selection.vars[0]].0
                 }
-                Target::Absent if op == Builtin::Cardinality => return Ok(self.ir.integer(0)),
+                Target::Absent => return Ok(self.ir.integer(0)),
                 _ => {
                     return Err(error(
                         "wrong-argument",
@@ -1418,12 +1429,10 @@ impl<'a> Flattener<'a> {
                     ));
                 }
             };
-            if op == Builtin::Cardinality
-                && !matches!(
-                    self.insts[inst].restriction,
-                    ast::Restriction::Connector | ast::Restriction::ExpandableConnector
-                )
-            {
+            if !matches!(
+                self.insts[inst].restriction,
+                ast::Restriction::Connector | ast::Restriction::ExpandableConnector
+            ) {
                 return Err(error(
                     "wrong-argument",
                     r.span,
