@@ -58,6 +58,8 @@ pub struct Layer<'a> {
     pub subs: Rc<[u32]>,
     pub each: bool,
     pub is_final: bool,
+    /// It is part of a `constrainedby`, which every redeclaration may override.
+    pub by_constraint: bool,
     /// Depth of the instance that the modifier is written in (0 = top model): start-value confidence.
     pub level: u32,
     pub span: Span,

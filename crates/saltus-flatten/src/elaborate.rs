@@ -626,6 +626,7 @@ impl<'a> Flattener<'a> {
             subs: Rc::from([]),
             each: false,
             is_final: false,
+            by_constraint: false,
             level,
             span,
         }
@@ -812,6 +813,7 @@ fn descend_argument<'a>(
             },
             each: layer.each || each,
             is_final: arg.prefixes.is_final,
+            by_constraint: layer.by_constraint,
             level: layer.level,
             span: arg.span,
         }

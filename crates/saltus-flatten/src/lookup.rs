@@ -384,10 +384,15 @@ impl<'a> Flattener<'a> {
                 if std::ptr::eq(first, arg) {
                     continue;
                 }
-                // What was redeclared without `replaceable` inside cannot be redeclared again.
-                if !is_replaceable(arg) {
+                // What was redeclared without `replaceable` inside cannot be redeclared again (specification 7.3). Libraries rely on
+                // tools that let it pass for classes.
+                if !is_replaceable(arg) && !layer.by_constraint {
+                    let report = match arg.kind {
+                        ast::ArgumentKind::Class { .. } => Diagnostic::warning,
+                        _ => Diagnostic::error,
+                    };
                     self.report(Box::new(
-                        Diagnostic::error(
+                        report(
                             "redeclare-nonreplaceable",
                             layer.span,
                             format!("`{name}` is redeclared here without `replaceable`, and again from outside"),
@@ -422,7 +427,10 @@ impl<'a> Flattener<'a> {
             }
             if let Some(modification) = stated_constraint(arg).and_then(|c| c.modification.as_ref())
             {
-                layers.push(own(self, modification));
+                layers.push(Layer {
+                    by_constraint: true,
+                    ..own(self, modification)
+                });
             }
             if i < n_from_outside {
                 n_outer = layers.len();
@@ -471,9 +479,10 @@ impl<'a> Flattener<'a> {
         if let Err(e) = check_redeclared(element, name, span) {
             self.report(e);
         }
+        // Tools differ, and libraries rely on those that let it pass.
         if !element.replaceable && !changes_sizes_only(element, arg) {
             self.report(Box::new(
-                Diagnostic::error(
+                Diagnostic::warning(
                     "redeclare-nonreplaceable",
                     span,
                     format!("`{name}` is redeclared but not declared replaceable"),
@@ -492,9 +501,13 @@ impl<'a> Flattener<'a> {
             (ElementKind::Component(decl), None) => decl.modification.as_ref(),
             (ElementKind::Class(_), None) => None,
         };
-        let own = modification.map(|modification| {
-            let kind = LayerKind::Modification(modification);
-            self.layer(kind, element.lex, modification.span)
+        let own = modification.map(|modification| Layer {
+            by_constraint: element.constraint.is_some(),
+            ..self.layer(
+                LayerKind::Modification(modification),
+                element.lex,
+                modification.span,
+            )
         });
         own.into_iter()
             .chain(element.passed_on.iter().cloned())
