@@ -294,9 +294,11 @@ impl<'a> Flattener<'a> {
             )));
         }
         let mut elems = Vec::with_capacity(n);
+        // Modifiers of the class are those of each element.
+        let (of_array, of_class) = layers.split_at(layers.len() - class.layers.len());
         for k in 0..n {
             let subs = subscripts_of(k, dims);
-            let indexed: Vec<Layer<'a>> = layers
+            let indexed: Vec<Layer<'a>> = of_array
                 .iter()
                 .map(|layer| {
                     let mut layer = layer.clone();
@@ -311,6 +313,7 @@ impl<'a> Flattener<'a> {
                     layer.each = false;
                     layer
                 })
+                .chain(of_class.iter().cloned())
                 .collect();
             let path = Name::new(&format!(
                 "{}{}",
@@ -954,23 +957,20 @@ impl<'a> Flattener<'a> {
             return Ok(e);
         }
         let ty = self.ir.ty(e).clone();
-        if ty.dims.len() < layer.subs.len() {
-            // A record-typed or external-object value broadcast by mistake, or a missing `each`.
-            return Err(Box::new(
-                Diagnostic::error(
-                    "missing-each",
-                    span,
-                    "a scalar value is given to an array of components",
-                )
-                .help("write `each` before the modifier, or give an array of values"),
-            ));
+        // Without `each` (specification 7.2.5) a value of fewer dimensions is that of every element of the outer arrays.
+        let n_missing = layer.subs.len().saturating_sub(ty.dims.len());
+        let given = &layer.subs[n_missing..];
+        if n_missing > 0 {
+            self.warn_missing_each(span);
         }
-        let subs: Box<[Sub]> = layer
-            .subs
+        if given.is_empty() {
+            return Ok(e);
+        }
+        let subs: Box<[Sub]> = given
             .iter()
             .map(|s| Sub::At(self.ir.integer(i64::from(*s))))
             .collect();
-        for (k, (sub, dim)) in layer.subs.iter().zip(&ty.dims).enumerate() {
+        for (k, (sub, dim)) in given.iter().zip(&ty.dims).enumerate() {
             if let saltus_ir::Dim::Known(n) = dim
                 && *sub > *n
             {
@@ -986,9 +986,20 @@ impl<'a> Flattener<'a> {
         }
         let element = saltus_ir::Type {
             base: ty.base,
-            dims: ty.dims[layer.subs.len()..].to_vec(),
+            dims: ty.dims[given.len()..].to_vec(),
         };
         Ok(self.ir.add_typed(Expr::Index { base: e, subs }, element))
+    }
+
+    pub(crate) fn warn_missing_each(&mut self, span: Span) {
+        self.report(Box::new(
+            Diagnostic::warning(
+                "missing-each",
+                span,
+                "a scalar value is given to an array of components",
+            )
+            .help("write `each` before the modifier, or give an array of values"),
+        ));
     }
 
     /// The binding `= value` of a component: the outermost modifier, the field of a surrounding record's value, or its declaration.
