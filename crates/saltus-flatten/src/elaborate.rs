@@ -36,8 +36,13 @@ impl<'a> Flattener<'a> {
                 indexmap::map::Entry::Vacant(place) => {
                     place.insert(element);
                 }
-                indexmap::map::Entry::Occupied(first) => {
-                    twice.push((name, first.get().clone(), element));
+                indexmap::map::Entry::Occupied(mut first) => {
+                    twice.push((name, first.get().clone(), element.clone()));
+                    // The default of a replaceable class is the own one.
+                    let of_class = matches!(element.kind, ElementKind::Class(_));
+                    if of_class && element.replaceable && element.lex == lex {
+                        first.insert(element);
+                    }
                 }
             }
         }
@@ -45,15 +50,18 @@ impl<'a> Flattener<'a> {
         node.elements = elements;
         node.progress = Progress::Done;
         for (name, first, second) in &twice {
-            self.check_identical(*name, first, second)?;
+            self.check_identical(inst, *name, first, second)?;
         }
         Ok(())
     }
 
     /// Elements of the same name that come together by inheritance are identical (specification 7.1): components in type,
-    /// prefixes and value. Attributes are let differ, as libraries have it; those of the first declaration hold.
+    /// prefixes and value. Attributes are let differ, as libraries have it; those of the first declaration hold. Replaceable
+    /// classes are identical if a redeclaration from outside concerns both; where they only have different defaults, a warning
+    /// says so.
     fn check_identical(
         &mut self,
+        inst: InstId,
         name: Name,
         first: &Element<'a>,
         second: &Element<'a>,
@@ -81,18 +89,57 @@ impl<'a> Flattener<'a> {
             }
             _ => false,
         };
-        if same {
+        let both_replaceable = first.replaceable && second.replaceable;
+        if same || both_replaceable && is_redeclared(&self.insts[inst].layers, name) {
             return Ok(());
         }
-        Err(Box::new(
-            Diagnostic::error(
+        let lenient = match (&first.kind, &second.kind) {
+            (ElementKind::Class(_), ElementKind::Class(_)) => both_replaceable,
+            (ElementKind::Component(a), ElementKind::Component(b)) => {
+                a.type_prefixes == b.type_prefixes
+                    && a.dims.len() == b.dims.len()
+                    && self.same_text(value_span(a), value_span(b))
+                    && self.same_predefined(first.lex, &a.ty, second.lex, &b.ty)?
+            }
+            _ => false,
+        };
+        let report = if lenient {
+            Diagnostic::warning
+        } else {
+            Diagnostic::error
+        };
+        let diagnostic = Box::new(
+            report(
                 "duplicate-name",
                 second.span,
                 format!("`{name}` is inherited or declared twice, differently"),
             )
             .secondary(first.span, "the other declaration")
             .help("make both declarations identical, or rename one"),
-        ))
+        );
+        if lenient {
+            self.report(diagnostic);
+            return Ok(());
+        }
+        Err(diagnostic)
+    }
+
+    /// Both types are the same predefined one, whatever attributes their definitions add.
+    fn same_predefined(
+        &mut self,
+        lex: LexId,
+        a: &ast::Path,
+        other: LexId,
+        b: &ast::Path,
+    ) -> Res<bool> {
+        let mut predefined = |lex, path| -> Res<Option<BuiltinClass>> {
+            let class = self.find_class(lex, path)?;
+            let inst = self.class_inst(&class)?;
+            self.elaborate(inst)?;
+            Ok(self.insts[inst].builtin)
+        };
+        let (a, b) = (predefined(lex, a)?, predefined(other, b)?);
+        Ok(a.is_some() && a == b)
     }
 
     fn same_class(&mut self, lex: LexId, a: &ast::Path, other: LexId, b: &ast::Path) -> Res<bool> {
