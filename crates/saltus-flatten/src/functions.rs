@@ -1113,6 +1113,36 @@ impl<'a> Flattener<'a> {
         Ok(out)
     }
 
+    /// Statements that may never be reached. A subscript that is outside of its array is an error where it is evaluated
+    /// (specification 10.5.1), so such a statement is an assertion that fails.
+    fn guarded_list(
+        &mut self,
+        scope: Scope<'_>,
+        list: &'a [ast::Statement],
+    ) -> Res<Vec<func::Statement>> {
+        let mut out = Vec::with_capacity(list.len());
+        for statement in list {
+            let before = out.len();
+            if let Err(e) = self.statement(scope, statement, &mut out) {
+                out.truncate(before);
+                out.push(self.fails_when_reached(e, statement.span)?);
+            }
+        }
+        Ok(out)
+    }
+
+    fn fails_when_reached(&mut self, e: Box<Diagnostic>, span: Span) -> Res<func::Statement> {
+        if e.code != "index-out-of-range" {
+            return Err(e);
+        }
+        let kind = StatementKind::Assert {
+            condition: self.ir.boolean(false),
+            message: self.ir.string(&e.message),
+            level: AssertLevel::Error,
+        };
+        Ok(func::Statement { kind, span })
+    }
+
     fn statement(
         &mut self,
         scope: Scope<'_>,
@@ -1136,25 +1166,31 @@ impl<'a> Flattener<'a> {
                 otherwise,
             } => {
                 let mut list = Vec::new();
-                let mut rest: Option<&'a [ast::Statement]> = Some(otherwise);
+                let mut rest: Res<&'a [ast::Statement]> = Ok(otherwise);
                 for (condition, body) in branches {
-                    let c = self.expr(scope, condition)?;
-                    self.expect_scalar(
-                        c,
-                        Base::Boolean,
-                        "the condition of an if-statement",
-                        condition.span,
-                    )?;
+                    let c = match self.if_condition(scope, condition) {
+                        Ok(c) => c,
+                        // Evaluated only where no earlier condition holds.
+                        Err(e) if !list.is_empty() => {
+                            rest = Err(e);
+                            break;
+                        }
+                        Err(e) => return Err(e),
+                    };
                     match self.literal_bool(c) {
                         Some(true) => {
-                            rest = Some(body);
+                            rest = Ok(body);
                             break;
                         }
                         Some(false) => {}
-                        None => list.push((c, self.statement_list(scope, body)?)),
+                        None => list.push((c, self.guarded_list(scope, body)?)),
                     }
                 }
-                let otherwise = self.statement_list(scope, rest.unwrap_or(&[]))?;
+                let otherwise = match rest {
+                    Ok(rest) if list.is_empty() => self.statement_list(scope, rest)?,
+                    Ok(rest) => self.guarded_list(scope, rest)?,
+                    Err(e) => vec![self.fails_when_reached(e, span)?],
+                };
                 if list.is_empty() {
                     out.extend(otherwise);
                 } else {
@@ -1178,7 +1214,7 @@ impl<'a> Flattener<'a> {
                     "the condition of a while-statement",
                     condition.span,
                 )?;
-                let body = self.statement_list(scope, body)?;
+                let body = self.guarded_list(scope, body)?;
                 push(StatementKind::While { condition: c, body });
             }
             ast::StatementKind::When { branches } => {
@@ -1193,6 +1229,17 @@ impl<'a> Flattener<'a> {
             ast::StatementKind::Return => push(StatementKind::Return),
         }
         Ok(())
+    }
+
+    fn if_condition(&mut self, scope: Scope<'_>, condition: &'a ast::Expr) -> Res<ExprId> {
+        let c = self.expr(scope, condition)?;
+        self.expect_scalar(
+            c,
+            Base::Boolean,
+            "the condition of an if-statement",
+            condition.span,
+        )?;
+        Ok(c)
     }
 
     /// The conditions of a when-clause: one, or the elements of a vector.
@@ -1680,7 +1727,12 @@ impl<'a> Flattener<'a> {
         out: &mut Vec<func::Statement>,
     ) -> Res<()> {
         let Some((iterator, rest)) = iterators.split_first() else {
-            out.extend(self.statement_list(scope, body)?);
+            let unrolled = |it: &IteratorScope<'_>| matches!(it.value, IteratorValue::Constant(_));
+            out.extend(if scope.iterators.is_some_and(unrolled) {
+                self.statement_list(scope, body)?
+            } else {
+                self.guarded_list(scope, body)?
+            });
             return Ok(());
         };
         let name = iterator.name.name;
