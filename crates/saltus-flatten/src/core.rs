@@ -266,6 +266,8 @@ pub struct Inst<'a> {
     pub progress: Progress,
     pub elements: IndexMap<Name, Element<'a>>,
     pub children: FxHashMap<Name, Child>,
+    /// Of arrays of class-typed components without elements: what an element would be. No variable of it is part of the model.
+    pub patterns: FxHashMap<Name, InstId>,
     /// Component prefixes, merged along the way down.
     pub prefixes: Prefixes,
     /// Builtin-typed component: its variables.

@@ -1310,7 +1310,9 @@ impl<'a> Flattener<'a> {
                 }
                 Ok(())
             }
-            Target::Insts { dims, elems, subs } => {
+            Target::Insts {
+                dims, elems, subs, ..
+            } => {
                 if !subs.is_empty() {
                     return Err(unsupported(
                         at,
@@ -1437,6 +1439,7 @@ impl<'a> Flattener<'a> {
                         dims,
                         elems,
                         subs: vec![],
+                        pattern: None,
                     },
                     field,
                     at,

@@ -68,6 +68,7 @@ impl<'a> Flattener<'a> {
             progress: Progress::NotStarted,
             elements: indexmap::IndexMap::new(),
             children: FxHashMap::default(),
+            patterns: FxHashMap::default(),
             prefixes: Prefixes {
                 variability: flat::Variability::Continuous,
                 causality: None,
@@ -292,6 +293,9 @@ impl<'a> Flattener<'a> {
                 decl.span,
                 format!("`{name}` has {n} elements, more than {ARRAY_SIZE_MAX}"),
             )));
+        }
+        if n == 0 {
+            self.insts[owner].patterns.insert(name, first);
         }
         let mut elems = Vec::with_capacity(n);
         // Modifiers of the class are those of each element.
@@ -1189,7 +1193,7 @@ impl<'a> Flattener<'a> {
     }
 
     /// The base type of a component of builtin type; `None` for classes and external objects.
-    fn scalar_base(&self, inst: InstId) -> Option<Base> {
+    pub(crate) fn scalar_base(&self, inst: InstId) -> Option<Base> {
         Some(match self.insts[inst].builtin? {
             BuiltinClass::Real => Base::Real,
             BuiltinClass::Integer => Base::Integer,

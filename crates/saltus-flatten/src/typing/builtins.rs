@@ -1412,7 +1412,7 @@ impl<'a> Flattener<'a> {
                 return Ok(self.builtin_node(op, &[id], base, Vec::new()));
             }
             let cx = Cx {
-                conditional: true,
+                conditional: super::Conditional::Allowed,
                 ..cx
             };
             let inst = match self.cref_in(cx, r)? {

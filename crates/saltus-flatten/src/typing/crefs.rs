@@ -4,7 +4,7 @@
 //! A reference through arrays of components gives all selected elements in row-major order with their shape. Subscripts whose
 //! value is known at compile time select at once; others stay as subscripts of the result.
 
-use super::{Cx, error, error_help, ref_text};
+use super::{Conditional, Cx, error, error_help, ref_text};
 use crate::core::*;
 use crate::lookup::suggest;
 use saltus_ir::func::Access;
@@ -16,11 +16,12 @@ use saltus_syntax::{Diagnostic, Name, Span};
 #[derive(Clone)]
 pub enum Target<'a> {
     /// Class-typed components (models, connectors, records) in row-major order. `subs` is empty, or has one subscript for each of
-    /// `dims` where some are only known at run time.
+    /// `dims` where some are only known at run time. `pattern` says what the elements would be where there are none.
     Insts {
         dims: Vec<usize>,
         elems: Vec<InstId>,
         subs: Vec<Sub>,
+        pattern: Option<InstId>,
     },
     /// Variables of builtin type.
     Vars(VarSelection),
@@ -209,10 +210,21 @@ impl<'a> Flattener<'a> {
                 dims,
                 elems,
                 subs: pending,
+                pattern,
             } => {
                 if let Some(&first) = elems.first() {
                     self.check_visible(first, name, span)?;
+                } else if let Some(pattern) = pattern {
+                    self.check_visible(pattern, name, span)?;
+                    return self.members_of_none(cx, dims, pattern, part, subs);
                 }
+                let cx = match cx.conditional {
+                    Conditional::Refused => Cx {
+                        conditional: Conditional::Warned,
+                        ..cx
+                    },
+                    _ => cx,
+                };
                 self.members(cx, dims, pending, &elems, name, part, subs)
             }
             Target::Class(class) => {
@@ -389,6 +401,7 @@ impl<'a> Flattener<'a> {
             Subscript::Expr(e) => Ok(Sub::At(self.ex(
                 Cx {
                     end: Some(end),
+                    conditional: Conditional::Refused,
                     ..cx
                 },
                 e,
@@ -448,8 +461,8 @@ impl<'a> Flattener<'a> {
         let mut own: Option<Vec<usize>> = None;
         for &owner in owners {
             let child = self.child(owner, name, span)?;
-            if !cx.conditional && !matches!(child, Child::Absent) {
-                self.refuse_conditional(owner, name, span)?;
+            if cx.conditional != Conditional::Allowed && !matches!(child, Child::Absent) {
+                self.check_conditional(cx.conditional, owner, name, span)?;
             }
             let (shape, list): (Vec<usize>, Vec<InstId>) = match child {
                 Child::One(i) | Child::Outer(i) => (vec![], vec![i]),
@@ -512,30 +525,128 @@ impl<'a> Flattener<'a> {
                 subs: pending,
             }));
         }
+        let pattern = match elems.first() {
+            Some(_) => None,
+            None => self.insts[first].patterns.get(&name).copied(),
+        };
         Ok(Target::Insts {
             dims,
             elems,
             subs: pending,
+            pattern,
         })
     }
 
-    /// A conditional component may only be modified and connected (specification 4.4.5), also where it exists.
-    fn refuse_conditional(&self, owner: InstId, name: Name, span: Span) -> Res<()> {
-        match self.insts[owner].elements.get(&name) {
-            Some(Element {
-                kind: ElementKind::Component(decl),
-                ..
-            }) if decl.condition.is_some() => Err(Box::new(
-                Diagnostic::error(
-                    "absent-component",
-                    span,
-                    format!("`{name}` is conditional and may only be used in `connect`"),
-                )
-                .secondary(decl.name.span, "declared with a condition here")
-                .help("connect it to a component that always exists, and use that one"),
-            )),
-            _ => Ok(()),
+    /// The member of the elements of an array that has none (`dims` has a zero): no variable, but a type and a shape.
+    fn members_of_none(
+        &mut self,
+        cx: Cx<'_>,
+        mut dims: Vec<usize>,
+        pattern: InstId,
+        part: &'a RefPart,
+        subs: &'a [Subscript],
+    ) -> Res<Target<'a>> {
+        let (name, span) = (part.name.name, part.name.span);
+        if !self.insts[pattern].children.contains_key(&name)
+            && let Some(Found::Class(class)) = self.inst_member(pattern, name, span)?
+        {
+            return Ok(Target::Class(class));
         }
+        let (own, member) = match self.child(pattern, name, span)? {
+            Child::One(i) | Child::Outer(i) => match self.insts[i].builtin {
+                Some(_) => (self.component_dims(i)?, Some(i)),
+                None => (Vec::new(), Some(i)),
+            },
+            Child::Array { dims, elems } | Child::OuterArray { dims, elems } => {
+                let inner = self.insts[pattern].patterns.get(&name).copied();
+                (dims.to_vec(), elems.first().copied().or(inner))
+            }
+            Child::Class(i) => return Ok(Target::Class(self.insts[i].class.clone())),
+            Child::Absent => return Ok(Target::Absent),
+            Child::InProgress => {
+                return Err(error(
+                    "cyclic-parameters",
+                    span,
+                    format!("the size or existence of `{name}` depends on itself"),
+                ));
+            }
+        };
+        let axes = self.axes(cx, subs, &own, &[], part)?;
+        dims.extend(select::<InstId>(0, &own, axes, &[]).dims);
+        let Some(member) = member else {
+            return Err(error(
+                "type-mismatch",
+                span,
+                format!("`{name}` has no elements here"),
+            ));
+        };
+        Ok(match self.scalar_base(member) {
+            Some(base) => Target::Vars(VarSelection {
+                base,
+                dims,
+                vars: Vec::new(),
+                subs: Vec::new(),
+            }),
+            None => Target::Insts {
+                dims,
+                elems: Vec::new(),
+                subs: Vec::new(),
+                pattern: Some(member),
+            },
+        })
+    }
+
+    /// An array without elements of what `pattern` is.
+    fn none_of(&mut self, dims: &[usize], pattern: Option<InstId>, span: Span) -> Res<ExprId> {
+        let base = match pattern {
+            Some(pattern) => {
+                let class = self.insts[pattern].class.clone();
+                let class = self.class_inst(&class)?;
+                self.elaborate(class)?;
+                self.base_of_class(class, span)?
+            }
+            None => Base::Real,
+        };
+        let ty = Type::array(base, dims);
+        Ok(self.ir.add_typed(Expr::Array(Box::new([])), ty))
+    }
+
+    /// A conditional component may only be modified and connected (specification 4.4.5), also where it exists.
+    fn check_conditional(
+        &mut self,
+        conditional: Conditional,
+        owner: InstId,
+        name: Name,
+        span: Span,
+    ) -> Res<()> {
+        let Some(Element {
+            kind: ElementKind::Component(decl),
+            ..
+        }) = self.insts[owner].elements.get(&name)
+        else {
+            return Ok(());
+        };
+        if decl.condition.is_none() {
+            return Ok(());
+        }
+        let report = match conditional {
+            Conditional::Refused => Diagnostic::error,
+            _ => Diagnostic::warning,
+        };
+        let diagnostic = Box::new(
+            report(
+                "absent-component",
+                span,
+                format!("`{name}` is conditional and may only be used in `connect`"),
+            )
+            .secondary(decl.name.span, "declared with a condition here")
+            .help("connect it to a component that always exists, and use that one"),
+        );
+        if conditional == Conditional::Refused {
+            return Err(diagnostic);
+        }
+        self.report(diagnostic);
+        Ok(())
     }
 
     fn check_same_shape(
@@ -762,14 +873,18 @@ impl<'a> Flattener<'a> {
             Target::Value(e) => Ok(e),
             Target::Local { local, access, .. } => Ok(self.local_expr(local, &access)),
             Target::Vars(selection) => self.vars_expr(&selection, span),
-            Target::Insts { dims, elems, subs } => {
+            Target::Insts {
+                dims,
+                elems,
+                subs,
+                pattern,
+            } => {
                 let mut items = Vec::with_capacity(elems.len());
                 for &inst in &elems {
                     items.push(self.record_expr(inst, span)?);
                 }
                 let Some(&first) = items.first() else {
-                    let ty = Type::array(Base::Real, &dims);
-                    return Ok(self.ir.add_typed(Expr::Array(Box::new([])), ty));
+                    return self.none_of(&dims, pattern, span);
                 };
                 let element = self.ir.ty(first).clone();
                 if items
@@ -907,6 +1022,7 @@ impl<'a> Flattener<'a> {
                     dims,
                     elems,
                     subs: Vec::new(),
+                    pattern: None,
                 },
                 span,
             );

@@ -34,8 +34,17 @@ pub(crate) struct Cx<'s> {
     pub(crate) scope: Scope<'s>,
     /// The size that `end` stands for, inside a subscript.
     pub(crate) end: Option<ExprId>,
-    /// Conditional components may be named: in connections and questions about them.
-    pub(crate) conditional: bool,
+    pub(crate) conditional: Conditional,
+}
+
+/// What naming a conditional component that exists means (specification 4.4.5: it may only be modified and connected).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Conditional {
+    /// In connections and questions about them.
+    Allowed,
+    /// Inside another component, whose modifiers decide that it exists: libraries rely on it.
+    Warned,
+    Refused,
 }
 
 impl<'s> Cx<'s> {
@@ -43,7 +52,7 @@ impl<'s> Cx<'s> {
         Cx {
             scope,
             end: None,
-            conditional: false,
+            conditional: Conditional::Refused,
         }
     }
 }
