@@ -403,6 +403,12 @@ pub struct Flattener<'a> {
     /// Parameters whose value decided something at compile time, with the reason.
     pub structural: FxHashMap<InstId, &'static str>,
     pub(crate) binding_sources: FxHashMap<VarId, crate::confidence::BindingSource>,
+    /// Values are asked for that nothing depends on: impure functions are not called for them.
+    pub(crate) speculative: bool,
+    /// Calls of impure functions in bindings, each for the component that the binding belongs to.
+    pub(crate) own_calls: FxHashMap<(InstId, ExprId), ExprId>,
+    /// Sizes of the fields of a record that is an output of a function, in terms of its inputs.
+    pub(crate) field_sizes: FxHashMap<LocalId, Vec<Vec<Option<ExprId>>>>,
     /// Results of the connection graph.
     pub graph: crate::connect::GraphResult,
     /// The connection graph has been solved: questions about it can be answered.

@@ -634,6 +634,15 @@ impl<'a> Flattener<'a> {
 
     /// The highest variability of the variables in an expression.
     pub fn expr_variability(&self, e: ExprId) -> flat::Variability {
+        self.variability_with(e, flat::Variability::Discrete)
+    }
+
+    /// The same where calls of impure functions have the given variability.
+    pub(crate) fn variability_with(
+        &self,
+        e: ExprId,
+        impure: flat::Variability,
+    ) -> flat::Variability {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut todo = vec![e];
         let mut highest = flat::Variability::Constant;
@@ -676,7 +685,7 @@ impl<'a> Flattener<'a> {
                     todo.extend(args.iter().copied());
                 }
                 Expr::Call { function, .. } if self.ir.functions[*function].impure => {
-                    highest = highest.max(flat::Variability::Discrete);
+                    highest = highest.max(impure);
                     self.ir.for_each_child(e, |c| todo.push(c));
                 }
                 _ => self.ir.for_each_child(e, |c| todo.push(c)),

@@ -84,6 +84,9 @@ impl<'a> Flattener<'a> {
             sections: Sections::default(),
             structural: FxHashMap::default(),
             binding_sources: FxHashMap::default(),
+            speculative: false,
+            own_calls: FxHashMap::default(),
+            field_sizes: FxHashMap::default(),
             graph: Default::default(),
             graph_solved: false,
             options,
@@ -717,7 +720,7 @@ impl<'a> Flattener<'a> {
                 && !matches!(range.base, Base::Object(_));
         if decide && !self.values.contains_key(&inst) && !ids.is_empty() {
             // Final and Evaluate parameters are folded where possible; otherwise they stay parameters.
-            let _ = self.value_of(inst, span);
+            let _ = self.speculative_value(inst, span);
         }
         if let Some(Some(value)) = self.values.get(&inst).cloned()
             && !matches!(range.base, Base::Object(_))
@@ -744,6 +747,11 @@ impl<'a> Flattener<'a> {
             return Ok(());
         };
         self.check_binding_type(inst, range.base, binding)?;
+        let binding = if variability == Variability::Parameter && self.calls_impure(binding) {
+            self.own_impure_calls(inst, binding)?
+        } else {
+            binding
+        };
         let bound = self.ir.ty(binding).clone();
         let leaves = self.leaves(binding, span)?;
         let leaves = if leaves.len() == ids.len() && (!bound.is_scalar() || range.dims.is_empty()) {
@@ -762,9 +770,8 @@ impl<'a> Flattener<'a> {
             ));
         };
         self.check_constant_value(inst, binding)?;
-        let level = self.expr_variability_of(&leaves);
         if variability <= Variability::Parameter {
-            if level > Variability::Parameter {
+            if self.binding_variability(&leaves) > Variability::Parameter {
                 return Err(Box::new(
                     Diagnostic::error("variability-violation", span, format!("the value of parameter `{}` depends on a variable", self.insts[inst].path))
                         .help("parameters may depend only on parameters and constants; remove `parameter`, or use `fixed = false` with an initial equation"),
@@ -803,12 +810,47 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn expr_variability_of(&self, leaves: &[ExprId]) -> Variability {
+    /// Variability of the binding of a parameter: impure functions are called once, at the start (specification 12.3).
+    fn binding_variability(&self, leaves: &[ExprId]) -> Variability {
         leaves
             .iter()
-            .map(|e| self.expr_variability(*e))
+            .map(|e| self.variability_with(*e, Variability::Parameter))
             .max()
             .unwrap_or(Variability::Constant)
+    }
+
+    /// A binding in which calls of impure functions are not those of other components: each component has its own value. Equal calls
+    /// are one expression, so the functions are copies. The fields of a record share the calls in the value of the record.
+    fn own_impure_calls(&mut self, inst: InstId, binding: ExprId) -> Res<ExprId> {
+        let mut owner = inst;
+        while let Some(parent) = self.insts[owner].parent
+            && crate::core::is_value_as_whole(self.insts[parent].restriction)
+            && self.binding(parent)?.is_some()
+        {
+            owner = parent;
+        }
+        let mut new: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        for node in self.ir.reachable(&[binding]) {
+            let rebuilt = (self.ir).map_children(node, |_, c| new.get(&c).copied().unwrap_or(c));
+            let own = match self.ir.expr(rebuilt).clone() {
+                Expr::Call { function, args } if self.ir.functions[function].impure => {
+                    match self.own_calls.get(&(owner, rebuilt)) {
+                        Some(&own) => own,
+                        None => {
+                            let copy = self.ir.functions[function].clone();
+                            let function = self.ir.functions.push(copy);
+                            let ty = self.ir.type_id(rebuilt);
+                            let own = self.ir.add(Expr::Call { function, args }, ty);
+                            self.own_calls.insert((owner, rebuilt), own);
+                            own
+                        }
+                    }
+                }
+                _ => rebuilt,
+            };
+            new.insert(node, own);
+        }
+        Ok(new[&binding])
     }
 
     /// The winning binding was written with `each`.

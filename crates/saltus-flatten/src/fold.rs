@@ -78,7 +78,7 @@ impl<'a> Flattener<'a> {
             }
             let span = self.insts[inst].span;
             // What cannot be known now stays a parameter of the run.
-            if self.value_of(inst, span).is_ok() {
+            if self.speculative_value(inst, span).is_some() {
                 self.structural.insert(inst, "it selects between equations");
             }
         }

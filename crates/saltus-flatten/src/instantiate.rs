@@ -929,11 +929,18 @@ impl<'a> Flattener<'a> {
         match self.ir.ty(binding).known_dims() {
             Some(dims) => Ok(dims),
             None => {
-                let value = self.const_eval(binding, span)?;
-                match value {
-                    Value::Array(a) => Ok(a.dims.clone()),
-                    _ => Ok(Vec::new()),
+                let value = self.binding_value(binding, span)?;
+                let dims = match &value {
+                    Value::Array(a) => a.dims.clone(),
+                    _ => Vec::new(),
+                };
+                // The size and the value come from one call.
+                if self.calls_impure(binding) {
+                    self.values.insert(inst, Some(value));
+                    self.structural
+                        .insert(inst, "its value was needed at compile time");
                 }
+                Ok(dims)
             }
         }
     }
@@ -1205,6 +1212,14 @@ impl<'a> Flattener<'a> {
         })
     }
 
+    /// The value if it can be known without calling impure functions, which nothing asks for.
+    pub(crate) fn speculative_value(&mut self, inst: InstId, span: Span) -> Option<Value> {
+        let before = std::mem::replace(&mut self.speculative, true);
+        let value = self.value_of(inst, span);
+        self.speculative = before;
+        value.ok()
+    }
+
     /// The compile-time value of a constant or parameter.
     pub fn value_of(&mut self, inst: InstId, span: Span) -> Res<Value> {
         if let Some(known) = self.values.get(&inst) {
@@ -1260,7 +1275,7 @@ impl<'a> Flattener<'a> {
             if let Some(base) = self.scalar_base(inst) {
                 self.check_binding_type(inst, base, binding)?;
             }
-            let value = self.const_eval(binding, span)?;
+            let value = self.binding_value(binding, span)?;
             // A scalar given to an array by a type-level or `each` modifier is spread.
             let dims = self.component_dims(inst)?;
             if !dims.is_empty() && !matches!(value, Value::Array(_)) {

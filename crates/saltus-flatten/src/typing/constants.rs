@@ -22,13 +22,39 @@ fn only_reads_data(f: &saltus_ir::func::Function) -> bool {
     matches!(&f.body, FunctionBody::External(e) if DATA_READERS.contains(&e.name.as_str()))
 }
 
+/// What calls of impure functions are to the value of an expression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Impure {
+    Called,
+    /// It has no value at compile time.
+    Refused,
+}
+
 impl<'a> Flattener<'a> {
     /// The value of an expression of constants and parameters; parameters it needs become structural.
     pub fn const_eval(&mut self, e: ExprId, span: Span) -> Res<Value> {
         if let Some(value) = self.literal_value(e) {
             return Ok(value);
         }
-        if let Some(what) = self.obstacle(e) {
+        self.const_eval_with(e, span, Impure::Refused)
+    }
+
+    /// The value of the binding of a parameter. Impure functions in it are called once (specification 12.3): at the start of a run,
+    /// or now if the structure of the model depends on the value.
+    pub(crate) fn binding_value(&mut self, e: ExprId, span: Span) -> Res<Value> {
+        if let Some(value) = self.literal_value(e) {
+            return Ok(value);
+        }
+        let impure = if self.speculative {
+            Impure::Refused
+        } else {
+            Impure::Called
+        };
+        self.const_eval_with(e, span, impure)
+    }
+
+    fn const_eval_with(&mut self, e: ExprId, span: Span, impure: Impure) -> Res<Value> {
+        if let Some(what) = self.obstacle(e, impure) {
             return Err(error_help(
                 "not-constant",
                 span,
@@ -39,6 +65,14 @@ impl<'a> Flattener<'a> {
         let mut memo = FxHashMap::default();
         let closed = self.close(e, span, &mut memo)?;
         self.evaluate(closed, span)
+    }
+
+    /// Whether an impure function is called in `e`.
+    pub(crate) fn calls_impure(&self, e: ExprId) -> bool {
+        self.ir.reachable(&[e]).into_iter().any(|id| {
+            matches!(self.ir.expr(id), Expr::Call { function, .. }
+                if self.ir.functions[*function].impure)
+        })
     }
 
     pub fn const_int(&mut self, e: ExprId, span: Span) -> Res<i64> {
@@ -90,7 +124,7 @@ impl<'a> Flattener<'a> {
         if let Some(value) = self.literal_value(e) {
             return Some(value);
         }
-        if self.obstacle(e).is_some() {
+        if self.obstacle(e, Impure::Refused).is_some() {
             return None;
         }
         let span = self.root_span();
@@ -104,7 +138,7 @@ impl<'a> Flattener<'a> {
         if let Some(b) = self.ir.as_boolean(e) {
             return Some(b);
         }
-        if self.obstacle(e).is_some() || !self.ir.variables_of(e).is_empty() {
+        if self.obstacle(e, Impure::Refused).is_some() || !self.ir.variables_of(e).is_empty() {
             return None;
         }
         let span = self.root_span();
@@ -123,7 +157,7 @@ impl<'a> Flattener<'a> {
     }
 
     /// What in `e` can never be known at compile time.
-    fn obstacle(&self, e: ExprId) -> Option<String> {
+    fn obstacle(&self, e: ExprId, impure: Impure) -> Option<String> {
         let nodes = self.ir.reachable(&[e]);
         let mut bound: FxHashSet<LocalId> = FxHashSet::default();
         for &id in &nodes {
@@ -156,7 +190,7 @@ impl<'a> Flattener<'a> {
                 }
                 Expr::Call { function, .. } => {
                     let f = &self.ir.functions[*function];
-                    if f.impure && !only_reads_data(f) {
+                    if f.impure && impure == Impure::Refused && !only_reads_data(f) {
                         return Some(format!("it calls the impure function `{}`", f.name));
                     }
                     if matches!(f.body, FunctionBody::Missing) {
@@ -270,10 +304,7 @@ impl<'a> Flattener<'a> {
                 "an external object has no value at compile time",
             ));
         }
-        let reads = self.ir.reachable(&[e]).into_iter().any(|id| {
-            matches!(self.ir.expr(id), Expr::Call { function, .. }
-                if only_reads_data(&self.ir.functions[*function]))
-        });
+        let reads = self.calls_impure(e);
         let host = self.options.files.clone().filter(|_| reads);
         let mut externals = Objects::new(host.unwrap_or_else(|| Arc::new(NoHost)));
         saltus_ir::eval::eval(&self.ir, e, &mut NoEnv, &mut externals).map_err(|why| {
