@@ -451,6 +451,10 @@ impl<'a> Flattener<'a> {
         if !is_input {
             let constructor = self.record_constructor(p.declared.class)?;
             values = self.known_defaults(constructor, values);
+            if self.ir.leaf_count(self.ir.locals[p.local].ty).is_none() {
+                let sizes = self.sizes_of_fields(layers, constructor, &values)?;
+                self.field_sizes.insert(p.local, sizes);
+            }
         }
         if let Some(all) = values.iter().copied().collect::<Option<Vec<ExprId>>>()
             && !fields.is_empty()
@@ -482,6 +486,54 @@ impl<'a> Flattener<'a> {
             });
         }
         Ok(())
+    }
+
+    /// Sizes of the fields of a record: of a redeclaration in its modifiers, of the value that a field begins with, or as the record
+    /// class declares them in terms of such values (specification 12.4.4).
+    fn sizes_of_fields(
+        &mut self,
+        layers: &[Layer<'a>],
+        constructor: FuncId,
+        values: &[Option<ExprId>],
+    ) -> Res<Vec<Vec<Option<ExprId>>>> {
+        let fields = self.ir.functions[constructor].inputs.clone();
+        let known: rustc_hash::FxHashMap<LocalId, ExprId> = (fields.iter().zip(values))
+            .filter_map(|(&l, value)| Some((l, (*value)?)))
+            .collect();
+        let mut sizes = Vec::with_capacity(fields.len());
+        for (&field, value) in fields.iter().zip(values) {
+            let of_field = descend_all(layers, self.ir.locals[field].name);
+            let redeclared = of_field.iter().find_map(|layer| match layer.kind {
+                LayerKind::Redeclare(ast::Argument {
+                    kind: ast::ArgumentKind::Component(decl),
+                    ..
+                }) if !decl.dims.is_empty() => Some((&decl.dims, layer.lex)),
+                _ => None,
+            });
+            let mut dims = Vec::new();
+            if let Some((subscripts, lex)) = redeclared {
+                for sub in subscripts {
+                    let iterators = None;
+                    dims.push(self.dim_expr(Scope { lex, iterators }, sub)?);
+                }
+            } else if let Some(value) = *value {
+                let n = self.ir.ty(value).dims.len();
+                dims.extend((0..n).map(|k| Some(self.size_node(value, k))));
+            } else {
+                for size in self.ir.locals[field].dims.clone() {
+                    let size = size.map(|e| self.substitute_locals(e, &known));
+                    dims.push(size.filter(|e| !self.reads_one_of(*e, &fields)));
+                }
+            }
+            sizes.push(dims);
+        }
+        Ok(sizes)
+    }
+
+    fn reads_one_of(&self, e: ExprId, locals: &[LocalId]) -> bool {
+        let is_one =
+            |id: &ExprId| matches!(self.ir.expr(*id), Expr::Local(l) if locals.contains(l));
+        self.ir.reachable(&[e]).iter().any(is_one)
     }
 
     fn function_body(

@@ -257,7 +257,7 @@ impl<'a> Scalarizer<'a> {
                     .iter()
                     .map(|&a| self.expr(a))
                     .collect::<Result<Vec<_>>>()?;
-                self.call(function, args, Some(ty))
+                self.call(function, args, &[(0, ty)])
                     .map(|outputs| outputs[0].clone())
             }
             Expr::Output { call, index } => {
@@ -971,7 +971,11 @@ impl<'a> Scalarizer<'a> {
                     .iter()
                     .map(|&a| self.expr(a))
                     .collect::<Result<Vec<_>>>()?;
-                let outputs = self.call(function, args, None)?;
+                let known = [
+                    (0, self.ir.type_id(call)),
+                    (index as usize, self.ir.type_id(e)),
+                ];
+                let outputs = self.call(function, args, &known)?;
                 outputs
                     .get(index as usize)
                     .cloned()
@@ -989,12 +993,12 @@ impl<'a> Scalarizer<'a> {
         }
     }
 
-    /// All outputs of a call, by the policy in the module doc. `ty` is the known type of the first output.
+    /// All outputs of a call, by the policy in the module doc. `known` are types that the front end has found for some of them.
     fn call(
         &mut self,
         function: FuncId,
         args: Vec<Shared>,
-        ty: Option<TypeId>,
+        known: &[(usize, TypeId)],
     ) -> Result<Rc<[Shared]>> {
         if let FunctionBody::Argument(local) = self.ir.functions[function].body {
             return self.call_value(local, args);
@@ -1023,11 +1027,28 @@ impl<'a> Scalarizer<'a> {
             .evaluated_call(function, &args)
             .or_else(|| self.inlined_by_policy(function, &args))
         {
-            Some(outputs) => outputs.into(),
-            None => self.kept_call(function, &args, &key.1, ty)?.into(),
+            Some(mut outputs) => {
+                for &(k, ty) in known {
+                    if let Some(output) = outputs.get_mut(k) {
+                        self.give_sizes(output, ty);
+                    }
+                }
+                outputs.into()
+            }
+            None => self.kept_call(function, &args, &key.1, known)?.into(),
         };
         self.calls.insert(key, outputs.clone());
         Ok(outputs)
+    }
+
+    /// A record whose declaration leaves sizes open, with those that the call is known to give.
+    fn give_sizes(&self, output: &mut Shared, ty: TypeId) {
+        let base = self.ir.type_of_id(ty).base;
+        if self.ir.element_leaf_count(output.base).is_none()
+            && self.ir.leaf_count(ty) == Some(output.leaves.len())
+        {
+            Rc::make_mut(output).base = base;
+        }
     }
 
     /// A call of the function that an input holds.
@@ -1054,7 +1075,7 @@ impl<'a> Scalarizer<'a> {
                 },
             }
         }
-        self.call(function, all, None)
+        self.call(function, all, &[])
     }
 
     /// Arguments converted to the types of the inputs, with defaults for inputs that are missing at the end.
@@ -1211,13 +1232,13 @@ impl<'a> Scalarizer<'a> {
         function: FuncId,
         args: &[Shared],
         nodes: &[ExprId],
-        ty: Option<TypeId>,
+        known: &[(usize, TypeId)],
     ) -> Result<Vec<Shared>> {
         let outputs = self.ir.functions[function].outputs.clone();
         let mut call = None;
         let mut results = Vec::with_capacity(outputs.len());
         for (k, &local) in outputs.iter().enumerate() {
-            let known = if k == 0 { ty } else { None };
+            let known = known.iter().find(|(of, _)| *of == k).map(|(_, ty)| *ty);
             let result_ty = self.output_type(function, local, args, known)?;
             let node = match call {
                 None => {

@@ -38,6 +38,26 @@ pub(crate) struct Use<'a> {
     sub: usize,
 }
 
+/// What the locals of a function stand for in one call.
+struct Arguments {
+    given: FxHashMap<LocalId, ExprId>,
+    /// Values that protected variables begin with, in terms of other locals.
+    own: FxHashMap<LocalId, ExprId>,
+}
+
+impl Arguments {
+    fn of(f: &Flattener<'_>, function: FuncId, args: &[ExprId]) -> Arguments {
+        let function = &f.ir.functions[function];
+        let default = |&l: &LocalId| Some((l, f.ir.locals[l].default?));
+        Arguments {
+            given: (function.inputs.iter().copied())
+                .zip(args.iter().copied())
+                .collect(),
+            own: function.protected.iter().filter_map(default).collect(),
+        }
+    }
+}
+
 impl<'a> Flattener<'a> {
     /// All outputs of a call; the first is the call itself.
     pub(crate) fn call(
@@ -661,7 +681,7 @@ impl<'a> Flattener<'a> {
         // A size that only running the function tells: possible where the arguments are constants and parameters.
         for output in &mut outputs {
             let ty = self.ir.ty(*output).clone();
-            if ty.dims.contains(&Dim::Unknown)
+            if self.ir.leaf_count(self.ir.type_id(*output)).is_none()
                 && let Some(value) = self.try_const(*output)
             {
                 *output = self.value_node(&value, ty.base, span)?;
@@ -677,7 +697,13 @@ impl<'a> Flattener<'a> {
         let sizes: Vec<ExprId> = function
             .outputs
             .iter()
-            .flat_map(|&l| self.ir.locals[l].dims.iter().flatten().copied())
+            .flat_map(|l| {
+                let of_fields = self.field_sizes.get(l).into_iter().flatten().flatten();
+                (self.ir.locals[*l].dims.iter())
+                    .chain(of_fields)
+                    .flatten()
+                    .copied()
+            })
             .collect();
         if sizes.iter().all(|&e| self.ir.is_literal(e)) {
             return Ok(args);
@@ -712,36 +738,52 @@ impl<'a> Flattener<'a> {
     fn output_type(&mut self, f: FuncId, k: usize, args: &[ExprId], span: Span) -> Res<TypeId> {
         let output = self.ir.functions[f].outputs[k];
         let ty = self.ir.locals[output].ty;
-        let mut full = self.ir.type_of_id(ty).clone();
-        if !full.dims.contains(&Dim::Unknown) {
+        if self.ir.leaf_count(ty).is_some() {
             return Ok(ty);
         }
-        let inputs = self.ir.functions[f].inputs.clone();
-        let protected = self.ir.functions[f].protected.clone();
-        let map: FxHashMap<LocalId, ExprId> =
-            inputs.into_iter().zip(args.iter().copied()).collect();
-        let mut own: FxHashMap<LocalId, ExprId> = FxHashMap::default();
-        for l in protected {
-            if let Some(default) = self.ir.locals[l].default {
-                own.insert(l, default);
-            }
-        }
+        let mut full = self.ir.type_of_id(ty).clone();
+        let arguments = Arguments::of(self, f, args);
         let sizes = self.ir.locals[output].dims.clone();
-        for (d, size) in sizes.into_iter().enumerate() {
-            let (Some(mut size), Some(Dim::Unknown)) = (size, full.dims.get(d).copied()) else {
+        self.fill_sizes(&mut full.dims, &sizes, &arguments, span)?;
+        if let Base::Record(record) = full.base
+            && let Some(sizes) = self.field_sizes.get(&output).cloned()
+        {
+            let fields = self.ir.records[record].fields.clone();
+            let mut types = Vec::with_capacity(fields.len());
+            for (field, sizes) in fields.iter().zip(&sizes) {
+                let mut ty = self.ir.type_of_id(field.ty).clone();
+                self.fill_sizes(&mut ty.dims, sizes, &arguments, span)?;
+                types.push((field.name, self.ir.intern_type(ty)));
+            }
+            let (name, at) = (self.ir.records[record].name, self.ir.records[record].span);
+            full.base = Base::Record(self.record_id(name, types, at));
+        }
+        Ok(self.ir.intern_type(full))
+    }
+
+    /// The unknown ones of `dims`, where the size expressions of a local have a value for these arguments.
+    fn fill_sizes(
+        &mut self,
+        dims: &mut [Dim],
+        sizes: &[Option<ExprId>],
+        arguments: &Arguments,
+        span: Span,
+    ) -> Res<()> {
+        for (dim, size) in dims.iter_mut().zip(sizes) {
+            let (Some(mut size), Dim::Unknown) = (*size, *dim) else {
                 continue;
             };
             for _ in 0..SIZE_DEPTH_MAX {
-                let next = self.substitute_locals(size, &own);
+                let next = self.substitute_locals(size, &arguments.own);
                 if next == size {
                     break;
                 }
                 size = next;
             }
-            let size = self.substitute_locals(size, &map);
-            full.dims[d] = self.dim_of(size, span)?;
+            let size = self.substitute_locals(size, &arguments.given);
+            *dim = self.dim_of(size, span)?;
         }
-        Ok(self.ir.intern_type(full))
+        Ok(())
     }
 
     /// `external "builtin"`: the operator of the language itself.

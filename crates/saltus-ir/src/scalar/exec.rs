@@ -313,7 +313,7 @@ impl Scalarizer<'_> {
                     .iter()
                     .map(|&a| self.expr(a))
                     .collect::<Result<Vec<_>>>()?;
-                self.call(function, args, None)
+                self.call(function, args, &[])
             }
             _ => Err(ScalarError::Unsupported(
                 "an assignment of several values".into(),
