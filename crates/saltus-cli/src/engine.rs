@@ -14,7 +14,7 @@ use crate::args::{AccessArgs, Setting, ShowFormat, SimulateArgs, Stage, TargetAr
 use crate::consent;
 use crate::deadline::Deadline;
 use crate::exit::{Exit, Failure};
-use crate::files::{self, ResultFile};
+use crate::files::{self, EventFile, ResultFile};
 use crate::interrupt;
 use crate::progress::{self, ProgressLine};
 
@@ -133,10 +133,7 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     check_names(&compiled, &plotted)?;
 
     let mut rows = ResultFile::new(&output)?;
-    let mut events = match &args.events {
-        Some(path) => Some(files::create(path)?),
-        None => None,
-    };
+    let mut events = args.events.as_deref().map(EventFile::new);
     let line = ProgressLine::new(!args.quiet);
     let show = |progress: &Progress| line.show(&progress::text(progress));
     let mut experiment = compiled
@@ -168,6 +165,16 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
         Err(error) => return Err(failure(error)),
     };
     drop(line);
+    let previous = rows.end(failed.is_none());
+    let failed = match (failed, previous) {
+        (Some(text), Some(path)) => Some(format!(
+            "{text}note: the earlier result is kept as `{path}`\n"
+        )),
+        (failed, _) => failed,
+    };
+    if let Some(events) = &mut events {
+        events.end(failed.is_none());
+    }
     if done.initialised {
         finished("initialise", done.statistics.seconds.initialize);
     }

@@ -4,7 +4,10 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use saltus_results::{CsvWriter, MatWriter, ParquetWriter, ResultTable, RowSink, read_result};
+use saltus::replace::{Replacement, ResultMedium, create_beside, replace_file};
+use saltus_results::{
+    CsvWriter, MatWriter, Medium as _, ParquetWriter, ResultTable, RowSink, Uncuttable, read_result,
+};
 
 use crate::exit::Failure;
 
@@ -37,12 +40,13 @@ impl ResultFormat {
     }
 }
 
-/// The result of a run that is being written. The file appears under its name with everything but the rows in it, in one instant, and can be
-/// read from then on; until then an earlier result of the same name stays.
+/// The result of a run that is being written. The file appears under its name when its first row is in it, in one instant, and can be
+/// read from then on. Until then an earlier result of the same name stays; after that it is kept beside, until the run has come to a good end.
 pub(crate) struct ResultFile {
     path: PathBuf,
     format: ResultFormat,
     rows: Option<Box<dyn RowSink>>,
+    replacement: Option<Replacement>,
 }
 
 impl ResultFile {
@@ -51,58 +55,141 @@ impl ResultFile {
             path: path.to_owned(),
             format: ResultFormat::of(path)?,
             rows: None,
+            replacement: None,
         })
     }
 
-    /// Opens the file with the head of the result in it.
-    fn open(&self, outline: &ResultTable, time_start: f64) -> io::Result<Box<dyn RowSink>> {
-        let begin = |mut rows: Box<dyn RowSink>| {
-            rows.begin(outline, time_start)?;
-            rows.flush()?;
-            Ok(rows)
-        };
-        if self.format == ResultFormat::StandardOutput {
-            return begin(Box::new(CsvWriter::new(StandardOutput)));
+    fn rows(&mut self) -> io::Result<&mut Box<dyn RowSink>> {
+        (self.rows.as_mut()).ok_or_else(|| io::Error::other("rows before the head of the result"))
+    }
+
+    fn is_published(&self) -> bool {
+        (self.replacement.as_ref()).is_none_or(Replacement::is_published)
+    }
+
+    /// The run has come to an end. Gives the name of the earlier result if it is kept: the run could not be completed.
+    pub(crate) fn end(&mut self, completed: bool) -> Option<String> {
+        let replacement = self.replacement.as_mut()?;
+        if completed {
+            replacement.discard_previous();
         }
-        let on = |file| -> Box<dyn RowSink> {
-            match self.format {
-                ResultFormat::Mat => Box::new(MatWriter::new(file)),
-                ResultFormat::Parquet => Box::new(ParquetWriter::new(file)),
-                ResultFormat::Csv | ResultFormat::StandardOutput => Box::new(CsvWriter::new(file)),
-            }
-        };
-        // A device or a pipe is not replaced; a link is followed.
-        let place = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        if fs::metadata(&place).is_ok_and(|m| !m.is_file()) {
-            return begin(on(fs::OpenOptions::new().write(true).open(&place)?));
-        }
-        let part = part_of(&place);
-        let opened = fs::File::create(&part)
-            .and_then(|file| begin(on(file)))
-            .and_then(|rows| fs::rename(&part, &place).map(|()| rows));
-        if opened.is_err() {
-            // Whatever there is of it is of no use.
-            let _ = fs::remove_file(&part);
-        }
-        opened
+        let previous = replacement.previous()?;
+        // Beside the file that was asked for, unless that is a link.
+        let beside = self.path.with_file_name(previous.file_name()?);
+        let is_there = beside.is_file() && !self.path.is_symlink();
+        let shown = if is_there { &beside } else { previous };
+        Some(shown.display().to_string())
     }
 }
 
 impl RowSink for ResultFile {
     fn begin(&mut self, outline: &ResultTable, time_start: f64) -> io::Result<()> {
-        self.rows = Some(self.open(outline, time_start)?);
+        let mut rows: Box<dyn RowSink> = if self.format == ResultFormat::StandardOutput {
+            Box::new(CsvWriter::new(Uncuttable(StandardOutput)))
+        } else {
+            let (replacement, file) = Replacement::create(&self.path)?;
+            let medium = ResultMedium::new(&replacement, file);
+            self.replacement = Some(replacement);
+            match self.format {
+                ResultFormat::Mat => Box::new(MatWriter::new(medium)),
+                ResultFormat::Parquet => Box::new(ParquetWriter::new(medium)),
+                ResultFormat::Csv | ResultFormat::StandardOutput => {
+                    Box::new(CsvWriter::new(medium))
+                }
+            }
+        };
+        rows.begin(outline, time_start)?;
+        self.rows = Some(rows);
         Ok(())
     }
 
     fn row(&mut self, time: f64, series: &[f64]) -> io::Result<()> {
-        match &mut self.rows {
-            Some(rows) => rows.row(time, series),
-            None => Err(io::Error::other("rows before the head of the result")),
+        self.rows()?.row(time, series)?;
+        if !self.is_published() {
+            self.rows()?.flush()?;
+            if let Some(replacement) = &mut self.replacement {
+                replacement.publish_and_keep()?;
+            }
         }
+        Ok(())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.rows.as_mut().map_or(Ok(()), |rows| rows.flush())
+        self.rows()?.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.rows()?.finish()
+    }
+
+    fn time_written(&self) -> Option<f64> {
+        // What has no name is gone with the program.
+        let rows = self.rows.as_ref().filter(|_| self.is_published());
+        rows.and_then(|rows| rows.time_written())
+    }
+}
+
+/// The event log: lines that are written while the run goes on. The file appears under its name with its first lines. Where no more can be written it is cut to whole lines.
+pub(crate) struct EventFile {
+    path: PathBuf,
+    /// Lines that are still to be written.
+    lines: Vec<u8>,
+    /// Length of the file.
+    end: u64,
+    file: Option<(Replacement, ResultMedium)>,
+}
+
+impl EventFile {
+    pub(crate) fn new(path: &Path) -> EventFile {
+        EventFile {
+            path: path.to_owned(),
+            lines: Vec::new(),
+            end: 0,
+            file: None,
+        }
+    }
+
+    pub(crate) fn end(&mut self, completed: bool) {
+        if let Some((replacement, _)) = &mut self.file
+            && completed
+        {
+            replacement.discard_previous();
+        }
+    }
+}
+
+/// Events are handed to the file in pieces of about this size.
+const LINES_BYTES: usize = 64 << 10;
+
+impl Write for EventFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.lines.extend(bytes);
+        if self.lines.len() >= LINES_BYTES && self.lines.ends_with(b"\n") {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let lines = std::mem::take(&mut self.lines);
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let (replacement, medium) = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let (replacement, file) = Replacement::create(&self.path)?;
+                let medium = ResultMedium::new(&replacement, file);
+                none.insert((replacement, medium))
+            }
+        };
+        if let Err(e) = medium.write_all(&lines) {
+            // Why no more could be written says more than that it could not be cut.
+            let _ = medium.cut(self.end);
+            return Err(e);
+        }
+        self.end += lines.len() as u64;
+        replacement.publish_and_keep()
     }
 }
 
@@ -125,25 +212,13 @@ impl Write for StandardOutput {
     }
 }
 
-/// Writes a file through a buffer.
+/// Writes a file. If that fails, an earlier one stays as it was.
 pub(crate) fn write_file(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<fs::File>) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    let written = fs::File::create(path).and_then(|file| {
-        let mut out = BufWriter::new(file);
-        content(&mut out)?;
-        out.flush()
-    });
-    written
+    replace_file(path, content)
         .map_err(|e| Failure::command_line(format!("`{}` cannot be written: {e}", path.display())))
-}
-
-/// The name of a file in the making, beside `path` and of this process alone.
-fn part_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    PathBuf::from(name)
 }
 
 /// Finds out before a long run whether a file could be written after it. What is there stays as it is.
@@ -170,23 +245,12 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
                 return Err(refused(&why));
             }
             // Under another name: whoever waits for the file must not see one that goes away again.
-            let probe = part_of(path);
-            let created = fs::OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .open(&probe);
+            let created = create_beside(path);
             created
-                .and_then(|_| fs::remove_file(&probe))
+                .and_then(|(probe, _)| fs::remove_file(probe))
                 .map_err(|e| refused(&e))
         }
     }
-}
-
-/// A file that is written through a buffer while the run goes on.
-pub(crate) fn create(path: &Path) -> Result<BufWriter<fs::File>, Failure> {
-    fs::File::create(path)
-        .map(BufWriter::new)
-        .map_err(|e| Failure::command_line(format!("`{}` cannot be written: {e}", path.display())))
 }
 
 pub(crate) fn read_table(path: &Path) -> Result<ResultTable, Failure> {

@@ -11,39 +11,57 @@
 
 use std::io::{self, Write};
 
-use crate::stream::{PIECE_BYTES, write_all};
+use crate::stream::{Medium, PIECE_BYTES, Uncuttable, write_all, write_counted};
 use crate::{ReadError, ResultTable, RowSink, Source, TableError};
 
 /// Writes the whole table.
 pub fn write_csv(table: &ResultTable, out: impl Write) -> io::Result<()> {
-    write_all(table, &mut CsvWriter::new(out))
+    write_all(table, &mut CsvWriter::new(Uncuttable(out)))
 }
 
-/// Writes rows as they come. What a write that was cut off leaves of a line is not read as a row.
-pub struct CsvWriter<W: Write> {
+/// Writes rows as they come. Where no more can be written, the file is cut to whole lines. A process that is killed may leave a part of a line, which is not read as a row.
+pub struct CsvWriter<W: Medium> {
     out: W,
+    /// Lines that are still to be written.
     text: String,
+    /// Length of the file, and the time of its last line.
+    end: u64,
+    time_written: Option<f64>,
     /// Where the value of each column after time comes from.
     columns: Vec<Source>,
 }
 
-impl<W: Write> CsvWriter<W> {
+impl<W: Medium> CsvWriter<W> {
     pub fn new(out: W) -> CsvWriter<W> {
         CsvWriter {
             out,
             text: String::new(),
+            end: 0,
+            time_written: None,
             columns: Vec::new(),
         }
     }
 
     fn write_text(&mut self) -> io::Result<()> {
-        let written = self.out.write_all(self.text.as_bytes());
+        let lines = self.text.as_bytes();
+        let (n, written) = write_counted(&mut self.out, lines);
+        if let Some(last) = lines[..n].iter().rposition(|&b| b == b'\n') {
+            self.end += last as u64 + 1;
+            let line = lines[..last].rsplit(|&b| b == b'\n').next();
+            let time = line.and_then(|line| line.split(|&b| b == b',').next());
+            let time = time.and_then(|field| std::str::from_utf8(field).ok()?.parse().ok());
+            self.time_written = time.or(self.time_written);
+        }
+        if written.is_err() {
+            // Why no more could be written says more than that it could not be cut.
+            let _ = self.out.cut(self.end);
+        }
         self.text.clear();
         written
     }
 }
 
-impl<W: Write> RowSink for CsvWriter<W> {
+impl<W: Medium> RowSink for CsvWriter<W> {
     fn begin(&mut self, outline: &ResultTable, _time_start: f64) -> io::Result<()> {
         push_csv_name(&mut self.text, "time");
         for (name, variable) in outline.variables() {
@@ -71,6 +89,10 @@ impl<W: Write> RowSink for CsvWriter<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.write_text()?;
         self.out.flush()
+    }
+
+    fn time_written(&self) -> Option<f64> {
+        self.time_written
     }
 }
 

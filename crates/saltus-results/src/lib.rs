@@ -34,7 +34,7 @@ pub use parquet::{ParquetColumn, ParquetWriter, write_parquet, write_parquet_col
 pub use recorder::{Recorder, Selection, Streamer};
 pub use signals::parse_comparison_signals;
 pub use stats::{Blocks, EventCounts, Functions, MethodSteps, Seconds, Statistics, Unresolved};
-pub use stream::RowSink;
+pub use stream::{Medium, RowSink, Uncuttable};
 pub use table::{
     ReadError, ResultTable, SeriesId, Side, Signal, Source, TableError, Variable, read_result,
 };

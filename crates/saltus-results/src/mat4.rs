@@ -22,7 +22,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use saltus_model::{ValueType, VariableKind};
 
-use crate::stream::{PIECE_BYTES, write_all};
+use crate::stream::{Medium, PIECE_BYTES, write_all, write_counted};
 use crate::{ReadError, ResultTable, RowSink, SeriesId, Source, Variable};
 
 const TYPE_F64: i32 = 0;
@@ -151,20 +151,40 @@ impl<W: Write> RowSink for WholeFile<W> {
     }
 }
 
-/// Writes rows as they come. The number of rows stands in front of them and is corrected after each piece, never before: the
-/// file never promises more than it holds. What a write that was cut off leaves behind the last row is not read.
-pub struct MatWriter<W: Write + Seek> {
+/// Writes rows as they come.
+///
+/// The number of rows stands in front of them, and readers expect a whole matrix or the end of the file behind the last one. Both must change with every piece of rows, and
+/// no write changes both. So the rows in the making are hidden in a *filler*: a matrix of bytes without a name that follows the rows that count and goes to the end of the file.
+///
+/// ```text
+/// … data_2: head with n, n rows | filler: head, zeros                          a piece of k rows is to be written
+/// … data_2: head with n, n rows | filler: head, rows but for 20 bytes, zeros   written into the filler
+/// … data_2: head with n, n rows | filler: head, rows …,   head, zeros          the next filler, inside of the old one
+/// … data_2: head with n + k, n + k rows                 | filler: head, zeros  20 bytes and the number: two short writes
+/// ```
+///
+/// A process that is killed leaves a file that any reader of the format reads, with `n` or `n + k` rows and an extra matrix of zeros; between the two short writes `n` rows are
+/// followed by bytes that are no matrix, which this reader ignores and [`crate::recover`] removes. The end of the run removes the filler.
+pub struct MatWriter<W: Medium + Seek> {
     out: W,
     head: Option<Head>,
     /// Rows that are still to be written.
     piece: Vec<u8>,
     /// Rows handed over and counted in the file.
     n_rows: u64,
-    /// Times of the last row in the file and of the last that came.
-    time_end: f64,
+    time_written: Option<f64>,
+    /// Where the filler ends; `None`: there is none.
+    len: Option<u64>,
 }
 
-impl<W: Write + Seek> MatWriter<W> {
+/// The head of a matrix: five integers. That of the filler has no name behind it.
+const HEADER_LEN: usize = 20;
+const TYPE_BYTES: i32 = 50;
+
+/// The filler has room for this many pieces when it is made longer.
+const FILLER_PIECES: u64 = 4;
+
+impl<W: Medium + Seek> MatWriter<W> {
     /// `out` must be empty and is written from its beginning.
     pub fn new(out: W) -> MatWriter<W> {
         MatWriter {
@@ -172,54 +192,115 @@ impl<W: Write + Seek> MatWriter<W> {
             head: None,
             piece: Vec::new(),
             n_rows: 0,
-            time_end: f64::NAN,
+            time_written: None,
+            len: None,
         }
     }
 
-    /// Writes the rows that wait, then their number.
+    fn write_at(&mut self, at: u64, bytes: &[u8]) -> (usize, io::Result<()>) {
+        match self.out.seek(SeekFrom::Start(at)) {
+            Ok(_) => write_counted(&mut self.out, bytes),
+            Err(e) => (0, Err(e)),
+        }
+    }
+
+    /// Writes a filler that begins at a position and has room for the next piece. Until the rows before it count it is inside of the filler before.
+    fn write_filler(&mut self, at: u64, row_len: u64) -> io::Result<()> {
+        let filled = self.try_filler(at, PIECE_BYTES as u64 + row_len);
+        if filled.is_err() {
+            // The file may not be longer than its rows, by a limit on its size: the next piece is appended.
+            self.len = None;
+            self.out.cut(at)?;
+        }
+        Ok(())
+    }
+
+    fn try_filler(&mut self, at: u64, n_bytes: u64) -> io::Result<()> {
+        let room = n_bytes + 2 * HEADER_LEN as u64;
+        let mut len = self.len.unwrap_or(at);
+        if at + room > len {
+            let longer = at + room + FILLER_PIECES * PIECE_BYTES as u64 - len;
+            // Zeros are matrices without rows and columns, if their number is a multiple of a head.
+            len += longer.next_multiple_of(HEADER_LEN as u64);
+            self.out.extend(len)?;
+            self.len = Some(len);
+        }
+        let n_zeros = (len - at) as usize - HEADER_LEN;
+        let mut head = Vec::with_capacity(HEADER_LEN);
+        for value in [TYPE_BYTES, matrix_row(n_zeros)?, 1, 0, 0] {
+            head.extend(value.to_le_bytes());
+        }
+        self.write_at(at, &head).1
+    }
+
+    /// Writes the rows that wait, then their number. If no more can be written, the rows that could be count, and the file ends behind them.
     fn write_piece(&mut self) -> io::Result<()> {
+        let piece = std::mem::take(&mut self.piece);
+        let (Some(head), false) = (&self.head, piece.is_empty()) else {
+            return Ok(());
+        };
+        let row_len = head.row_len;
+        let begin = head.bytes.len() as u64 + self.n_rows * row_len;
+        let first = piece.len().min(HEADER_LEN);
+        let (n, mut written) = self.write_at(begin + first as u64, &piece[first..]);
+        let n_new = (first + n) as u64 / row_len;
+        if written.is_ok() {
+            written = self.write_filler(begin + piece.len() as u64, row_len);
+        }
+        if n_new > 0 {
+            let counted = match self.write_at(begin, &piece[..first]).1 {
+                Ok(()) => self.count(n_new, &piece),
+                failed => failed,
+            };
+            written = written.and(counted);
+        }
+        if written.is_err() {
+            // Why no more could be written says more than that it could not be cut.
+            let _ = self.close();
+        }
+        written
+    }
+
+    /// Counts rows that are in the file.
+    fn count(&mut self, n_new: u64, piece: &[u8]) -> io::Result<()> {
+        let Some(Head {
+            count_at,
+            time_end_at,
+            row_len,
+            ..
+        }) = self.head
+        else {
+            return Ok(());
+        };
+        let n_rows = self.n_rows + n_new;
+        let count = i32::try_from(n_rows)
+            .map_err(|_| io::Error::other("too many rows for the MAT v4 format"))?;
+        self.write_at(count_at, &count.to_le_bytes()).1?;
+        self.n_rows = n_rows;
+        let at = ((n_new - 1) * row_len) as usize;
+        let (time, _) = (piece[at..].split_first_chunk()).expect("a row begins with its time");
+        self.time_written = Some(f64::from_le_bytes(*time));
+        self.write_at(time_end_at, time).1
+    }
+
+    /// Ends the file behind the rows that count.
+    fn close(&mut self) -> io::Result<()> {
         let Some(head) = &self.head else {
             return Ok(());
         };
-        if self.piece.is_empty() {
-            return Ok(());
-        }
-        let written = self.out.write_all(&self.piece);
-        let n_new = match &written {
-            Ok(()) => self.piece.len() as u64 / head.row_len,
-            // No room is left: count the rows that are there.
-            Err(_) => {
-                let begin = head.bytes.len() as u64;
-                let end = self.out.seek(SeekFrom::End(0))?;
-                (end.saturating_sub(begin) / head.row_len).saturating_sub(self.n_rows)
-            }
-        };
-        if n_new > 0 {
-            let at = (n_new as usize - 1) * head.row_len as usize;
-            self.time_end = f64::from_le_bytes(
-                (self.piece[at..at + 8].try_into()).expect("a row begins with eight bytes of time"),
-            );
-        }
-        self.piece.clear();
-        self.n_rows += n_new;
-        let count = i32::try_from(self.n_rows)
-            .map_err(|_| io::Error::other("too many rows for the MAT v4 format"))?;
-        self.out.seek(SeekFrom::Start(head.count_at))?;
-        self.out.write_all(&count.to_le_bytes())?;
-        self.out.seek(SeekFrom::Start(head.time_end_at))?;
-        self.out.write_all(&self.time_end.to_le_bytes())?;
         let end = head.bytes.len() as u64 + self.n_rows * head.row_len;
-        self.out.seek(SeekFrom::Start(end))?;
-        written
+        self.len = None;
+        self.out.cut(end)
     }
 }
 
-impl<W: Write + Seek> RowSink for MatWriter<W> {
+impl<W: Medium + Seek> RowSink for MatWriter<W> {
     fn begin(&mut self, outline: &ResultTable, time_start: f64) -> io::Result<()> {
         let head = Head::new(outline, Some(time_start), None, 0)?;
         self.out.write_all(&head.bytes)?;
+        let (end, row_len) = (head.bytes.len() as u64, head.row_len);
         self.head = Some(head);
-        Ok(())
+        self.write_filler(end, row_len)
     }
 
     fn row(&mut self, time: f64, series: &[f64]) -> io::Result<()> {
@@ -233,6 +314,16 @@ impl<W: Write + Seek> RowSink for MatWriter<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.write_piece()?;
         self.out.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.write_piece()?;
+        self.close()?;
+        self.out.flush()
+    }
+
+    fn time_written(&self) -> Option<f64> {
+        self.time_written
     }
 }
 
@@ -516,7 +607,6 @@ const TRUNCATED: &str = "the file ends in the middle of a matrix";
 
 /// Reads one matrix; returns it and the bytes after it.
 fn read_matrix(bytes: &[u8]) -> Result<(Matrix, &[u8]), ReadError> {
-    const HEADER_LEN: usize = 20;
     let header = bytes
         .get(..HEADER_LEN)
         .ok_or_else(|| ReadError::format(TRUNCATED))?;

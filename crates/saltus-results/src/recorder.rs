@@ -227,9 +227,16 @@ impl<'s> Streamer<'s> {
         self.sink.flush()
     }
 
-    /// Ends the result; one without rows has names all the same. `time` is where the run began.
-    pub fn finish(mut self, time: f64) -> io::Result<()> {
-        self.begin(time, &[])?;
-        self.sink.flush()
+    /// The time of the last row that the file has, if that is known.
+    pub fn time_written(&self) -> Option<f64> {
+        self.sink.time_written()
+    }
+
+    /// Ends the result. Without a row there is none.
+    pub fn finish(&mut self) -> io::Result<()> {
+        match self.plan {
+            Some(_) => Ok(()),
+            None => self.sink.finish(),
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use crate::replace::replace_file;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -137,6 +138,8 @@ impl Fingerprints {
 /// A journal that is open for further parts.
 pub struct Journal {
     file: File,
+    /// Its length.
+    end: u64,
     shown: String,
 }
 
@@ -180,10 +183,7 @@ impl Journal {
         // What is kept is written beside first: a journal is never half there.
         let opened = (|| {
             if content != whole {
-                let mut beside = path.as_os_str().to_owned();
-                beside.push(".new");
-                fs::write(&beside, &content)?;
-                fs::rename(&beside, path)?;
+                replace_file(path, |out| out.write_all(content.as_bytes()))?;
             }
             let mut file = OpenOptions::new().write(true).open(path)?;
             file.set_len(content.len() as u64)?;
@@ -192,7 +192,11 @@ impl Journal {
         })();
         match opened {
             Ok(file) => Ok((
-                Journal { file, shown },
+                Journal {
+                    file,
+                    end: content.len() as u64,
+                    shown,
+                },
                 parts.into_iter().map(|(_, part)| part).collect(),
             )),
             Err(e) => Err(format!("{shown}: {e}")),
@@ -202,6 +206,13 @@ impl Journal {
     /// Notes a finished part.
     pub fn add<T: Serialize>(&mut self, part: &T) -> Result<(), String> {
         let line = serde_json::to_string(part).map_err(|e| e.to_string())? + "\n";
-        (self.file.write_all(line.as_bytes())).map_err(|e| format!("{}: {e}", self.shown))
+        if let Err(e) = self.file.write_all(line.as_bytes()) {
+            // A part of a line would spoil the next one. If it cannot be removed, it is as if it had not been.
+            let cut = self.file.set_len(self.end);
+            let _ = cut.and_then(|()| self.file.seek(SeekFrom::End(0)));
+            return Err(format!("{}: {e}", self.shown));
+        }
+        self.end += line.len() as u64;
+        Ok(())
     }
 }

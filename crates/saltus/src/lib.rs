@@ -35,6 +35,7 @@ mod permissions;
 pub mod private_folder;
 mod read_log;
 pub mod regression;
+pub mod replace;
 mod run;
 mod session;
 mod start_from;

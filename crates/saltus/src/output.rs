@@ -120,10 +120,20 @@ impl<'m> Output<'m> {
     }
 
     /// Ends the files; the reason if one of them is not complete.
-    pub(crate) fn finish(mut self) -> Option<io::Error> {
-        let start = self.progress.start_time;
-        let rows = self.rows.take().map_or(Ok(()), |rows| rows.finish(start));
+    pub(crate) fn finish(mut self) -> Option<NotWritten> {
+        let rows = self.rows.as_mut().map_or(Ok(()), Streamer::finish);
         let events = self.events.as_mut().map_or(Ok(()), |out| out.flush());
-        self.failure.or(rows.and(events).err())
+        let error = self.failure.or(rows.and(events).err())?;
+        Some(NotWritten {
+            error,
+            rows_until: self.rows.and_then(|rows| rows.time_written()),
+        })
     }
+}
+
+/// Why files of a run are not complete.
+pub(crate) struct NotWritten {
+    pub(crate) error: io::Error,
+    /// The time of the last row that is in the result, if there is a row.
+    pub(crate) rows_until: Option<f64>,
 }

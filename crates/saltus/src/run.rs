@@ -3,7 +3,7 @@
 use crate::error::{Diagnostics, Error};
 use crate::explain_failure::{failure_diagnostic, several_solutions};
 use crate::model::Model;
-use crate::output::{Output, ProgressObserver};
+use crate::output::{NotWritten, Output, ProgressObserver};
 use crate::session::StageTimes;
 use crate::start_from::{GoOn, go_on, names};
 use crate::variation::{Variation, unresolved_message};
@@ -447,7 +447,7 @@ impl<'m, M: Contract> Experiment<'m, M> {
         &self,
         collector: Collector<'_, '_>,
         summary: RunSummary,
-    ) -> (Run, Option<std::io::Error>) {
+    ) -> (Run, Option<NotWritten>) {
         let Collector {
             recorder,
             output,
@@ -562,12 +562,17 @@ pub(crate) fn find_variable<'i>(
     )))
 }
 
-fn not_written_diagnostic(why: &std::io::Error, time: f64) -> Diagnostic {
+fn not_written_diagnostic(why: &NotWritten, time: f64) -> Diagnostic {
+    let NotWritten { error, rows_until } = why;
+    let kept = match rows_until {
+        Some(until) => format!("the result has the rows up to time {until}, which can be read"),
+        None => "no row of this run was written".to_owned(),
+    };
     Diagnostic::placeless(
         "result-not-written",
-        format!("the results could not be written at time {time}: {why}"),
+        format!("the results could not be written at time {time}: {error}"),
     )
-    .note("the rows before can be read")
+    .note(kept)
     .help("make room, or choose fewer variables with `--variables` or fewer rows with `--interval`")
 }
 

@@ -69,6 +69,9 @@ fn all_fit(lines: &[&str], patterns: &[&str]) -> bool {
 #[test]
 fn every_command_of_the_book_prints_what_it_says() {
     let folder = scratch("book");
+    // Results of earlier runs would be kept, with a note.
+    fs::remove_dir_all(&folder).expect("the folder can be removed");
+    fs::create_dir_all(&folder).expect("the folder can be made");
     for entry in fs::read_dir(book().join("models")).expect("the folder exists") {
         let path = entry.expect("it can be read").path();
         fs::copy(&path, folder.join(path.file_name().expect("a file"))).expect("copied");

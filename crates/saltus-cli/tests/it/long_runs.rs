@@ -9,6 +9,9 @@ use saltus_results::{ResultTable, read_events, read_result};
 
 use crate::{saltus_in, scratch};
 
+#[path = "../../../saltus-results/tests/it/foreign.rs"]
+mod foreign;
+
 /// x is a sine of period 2π, n counts the seconds, s is a state that turns at its limits.
 const LONG: &str = "model Long
   parameter Real w = 1;
@@ -38,6 +41,25 @@ fn read(path: &Path) -> ResultTable {
     let bytes = fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     read_result(&path.to_string_lossy(), &bytes)
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Times, x and y as other tools find them; every byte of the file must be part of something.
+fn read_foreign(path: &Path) -> Vec<[f64; 3]> {
+    let bytes = fs::read(path).unwrap();
+    if path.extension().is_some_and(|e| e == "parquet") {
+        let columns = foreign::parquet_columns(&bytes).unwrap();
+        let of = |name: &str| &columns.iter().find(|(n, _)| n == name).unwrap().1;
+        let (t, x, y) = (of("time"), of("x"), of("y"));
+        return (0..t.len()).map(|i| [t[i], x[i], y[i]]).collect();
+    }
+    let table = read(path);
+    if path.extension().is_some_and(|e| e == "mat") {
+        let rows = foreign::mat_rows(&bytes).unwrap();
+        assert_eq!(rows.len(), table.n_rows());
+    }
+    let (x, y) = (table.signal("x").unwrap(), table.signal("y").unwrap());
+    let row = |i| [table.time()[i], x.row(i), y.row(i)];
+    (0..table.n_rows()).map(row).collect()
 }
 
 fn start(folder: &Path, args: &[&str]) -> Child {
@@ -71,11 +93,11 @@ fn wait_for(path: &Path) {
 }
 
 /// The rows are those of the model.
-fn check_rows(table: &ResultTable) {
-    let (x, y) = (table.signal("x").unwrap(), table.signal("y").unwrap());
-    for (i, t) in table.time().iter().enumerate() {
-        assert!((x.row(i) - t.sin()).abs() < 1e-3, "x at {t}");
-        assert_eq!(y.row(i), 2.0 * x.row(i));
+fn check_rows(rows: &[[f64; 3]]) {
+    assert!(rows.is_sorted_by(|a, b| a[0] <= b[0]));
+    for [t, x, y] in rows {
+        assert!((x - t.sin()).abs() < 1e-3, "x at {t}");
+        assert_eq!(*y, 2.0 * x);
     }
 }
 
@@ -86,7 +108,7 @@ fn a_killed_run_leaves_a_readable_result() {
     let moments = [61, 80, 33, 98, 8, 74, 1, 89, 48, 120];
     let mut rows = Vec::new();
     for (i, moment) in moments.into_iter().enumerate() {
-        let ending = if i % 2 == 0 { "mat" } else { "csv" };
+        let ending = ["mat", "csv", "parquet"][i % 3];
         let output = folder.join(format!("{i}.{ending}"));
         let _ = fs::remove_file(&output);
         let name = output.file_name().unwrap().to_str().unwrap();
@@ -98,15 +120,16 @@ fn a_killed_run_leaves_a_readable_result() {
         std::thread::sleep(Duration::from_millis(moment));
         child.kill().expect("it runs");
         assert!(!child.wait().unwrap().success());
-        let table = read(&output);
-        check_rows(&table);
-        rows.push(table.n_rows());
-        let log = fs::read_to_string(folder.join("e.json")).unwrap();
+        let found = read_foreign(&output);
+        check_rows(&found);
+        rows.push(found.len());
+        let log = fs::read_to_string(folder.join("e.json")).unwrap_or_default();
         let events = read_events(&log).unwrap();
         assert!(events.windows(2).all(|w| w[0].time <= w[1].time));
         fs::remove_file(&output).unwrap();
     }
-    // The head comes first; most runs got further.
+    // The first row comes with the name; most runs got further.
+    assert!(rows.iter().all(|&n| n > 0), "{rows:?}");
     assert!(rows.iter().filter(|&&n| n > 100).count() >= 5, "{rows:?}");
 }
 
@@ -126,9 +149,9 @@ fn an_interrupted_run_ends_with_its_results() {
     assert_eq!(ended.status.code(), Some(3));
     let text = String::from_utf8(ended.stderr).unwrap();
     assert!(text.contains("error[cancelled]"), "{text}");
-    let table = read(&output);
-    assert!(table.n_rows() > 10);
-    check_rows(&table);
+    let rows = read_foreign(&output);
+    assert!(rows.len() > 10);
+    check_rows(&rows);
     fs::remove_file(&output).unwrap();
 }
 
@@ -160,10 +183,158 @@ fn a_full_disk_ends_the_run_with_an_error() {
         assert_eq!(ended.status.code(), Some(3));
         let text = String::from_utf8(ended.stderr).unwrap();
         assert!(text.contains("error[result-not-written]"), "{text}");
-        let table = read(&folder.join(&name));
-        assert!(table.n_rows() > 500, "{}", table.n_rows());
-        check_rows(&table);
+        let rows = read_foreign(&folder.join(&name));
+        assert!(rows.len() > 500, "{}", rows.len());
+        check_rows(&rows);
     }
+}
+
+/// A disk of half a megabyte: a file system in memory, which only root may mount.
+#[cfg(target_os = "linux")]
+struct SmallDisk(std::path::PathBuf);
+
+#[cfg(target_os = "linux")]
+impl SmallDisk {
+    fn mount(folder: &Path, kilobytes: u32) -> Option<SmallDisk> {
+        fs::create_dir_all(folder).unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={kilobytes}k"), "none"])
+            .arg(folder)
+            .stderr(Stdio::null())
+            .status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: this account cannot mount a small disk (needs root)");
+            return None;
+        }
+        Some(SmallDisk(folder.to_owned()))
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_keeps_what_was_written_in_every_format() {
+    let folder = folder_with_model("full_disk");
+    let Some(disk) = SmallDisk::mount(&folder.join("disk"), 512) else {
+        return;
+    };
+    for ending in ["mat", "csv", "parquet"] {
+        let name = format!("disk/r.{ending}");
+        let output = folder.join(&name);
+        // An earlier result that needs little room.
+        fs::write(&output, "earlier").unwrap();
+        let args = ["--stop-time", "1e4", "--output", &name];
+        let ran = saltus_in(&folder, &[&["simulate", "Long.mo"], &args[..]].concat());
+        assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("error[result-not-written]"),
+            "{}",
+            ran.stderr
+        );
+        // What the messages say is so.
+        let kept = format!("disk/r.{ending}.previous");
+        assert!(ran.stderr.contains(&kept), "{}", ran.stderr);
+        assert_eq!(fs::read_to_string(folder.join(&kept)).unwrap(), "earlier");
+        let rows = read_foreign(&output);
+        assert!(rows.len() > 500, "{ending}: {}", rows.len());
+        check_rows(&rows);
+        let until = format!("has the rows up to time {}", rows.last().unwrap()[0]);
+        assert!(ran.stderr.contains(&until), "{until}: {}", ran.stderr);
+        let left: Vec<_> = fs::read_dir(&disk.0).unwrap().flatten().collect();
+        assert_eq!(left.len(), 2, "{left:?}");
+        for file in left {
+            fs::remove_file(file.path()).unwrap();
+        }
+    }
+    // No room for anything: the earlier files stay as they are.
+    fs::write(disk.0.join("r.mat"), "earlier").unwrap();
+    fs::write(disk.0.join("e.json"), "earlier log").unwrap();
+    fs::write(disk.0.join("s.json"), "earlier numbers").unwrap();
+    // Everything up to the last page.
+    let filled = Command::new("sh")
+        .args(["-c", "cat /dev/zero > disk/rest"])
+        .current_dir(&folder)
+        .stderr(Stdio::null())
+        .status();
+    assert!(!filled.unwrap().success());
+    for options in [
+        ["--output", "disk/r.mat"],
+        ["--events", "disk/e.json"],
+        ["--stats", "disk/s.json"],
+    ] {
+        let ran = saltus_in(&folder, &[&["simulate", "Long.mo"], &options[..]].concat());
+        assert!(
+            matches!(ran.exit, Some(2 | 3)),
+            "{options:?}: {}",
+            ran.stderr
+        );
+    }
+    for (name, content) in [
+        ("r.mat", "earlier"),
+        ("e.json", "earlier log"),
+        ("s.json", "earlier numbers"),
+    ] {
+        assert_eq!(fs::read_to_string(disk.0.join(name)).unwrap(), content);
+    }
+    drop(disk);
+}
+
+#[test]
+fn an_earlier_result_stays_until_a_run_has_come_to_an_end() {
+    let folder = folder_with_model("previous");
+    for file in fs::read_dir(&folder).unwrap().flatten() {
+        if file.path().extension().is_none_or(|e| e != "mo") {
+            fs::remove_file(file.path()).unwrap();
+        }
+    }
+    let text = "model Fails
+  parameter Real stop = 0.5;
+  Real x = if time < stop then 1/(stop - time) else 0;
+equation
+  assert(time < stop, \"too late\");
+end Fails;";
+    fs::write(folder.join("Fails.mo"), text).unwrap();
+    let run = |stop: &str| {
+        let set = format!("stop={stop}");
+        let args = [
+            "simulate", "Fails.mo", "--set", &set, "--output", "r.csv", "--events", "e.json",
+        ];
+        saltus_in(&folder, &args)
+    };
+    let content = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    // No row: nothing is written.
+    let ran = run("0");
+    assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+    // A complete run, then one without a row: the result stays.
+    assert_eq!(run("2").exit, Some(0));
+    let good = content("r.csv").unwrap();
+    assert_eq!(run("0").exit, Some(3));
+    assert_eq!(content("r.csv").unwrap(), good);
+    assert_eq!(content("r.csv.previous"), None);
+    // One that ends too early: both are there.
+    let ran = run("0.5");
+    assert_eq!(ran.exit, Some(3));
+    assert!(
+        ran.stderr.contains("the earlier result is kept as"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(content("r.csv.previous").unwrap(), good);
+    assert!(content("r.csv").unwrap().lines().count() < good.lines().count());
+    // One that is complete: the earlier one is gone.
+    assert_eq!(run("3").exit, Some(0));
+    assert_eq!(content("r.csv.previous"), None);
+    assert_eq!(
+        content("r.csv").unwrap().lines().count(),
+        good.lines().count()
+    );
 }
 
 #[test]
@@ -214,9 +385,9 @@ fn the_wall_clock_limit_keeps_what_was_computed() {
     let ran = saltus_in(&folder, &args);
     assert_eq!(ran.exit, Some(3));
     assert!(ran.stderr.contains("error[wall-clock]"), "{}", ran.stderr);
-    let table = read(&folder.join("w.mat"));
-    assert!(table.n_rows() > 100);
-    check_rows(&table);
+    let rows = read_foreign(&folder.join("w.mat"));
+    assert!(rows.len() > 100);
+    check_rows(&rows);
     fs::remove_file(folder.join("w.mat")).unwrap();
 }
 

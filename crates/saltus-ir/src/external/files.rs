@@ -522,11 +522,6 @@ fn zlib_stored(content: &[u8]) -> Vec<u8> {
         bytes.extend((!len).to_le_bytes());
         bytes.extend(block);
     }
-    let (mut a, mut b) = (1_u32, 0_u32);
-    for byte in content {
-        a = (a + u32::from(*byte)) % 65_521;
-        b = (b + a) % 65_521;
-    }
-    bytes.extend((b << 16 | a).to_be_bytes());
+    bytes.extend(super::inflate::adler32(content).to_be_bytes());
     bytes
 }

@@ -1,4 +1,4 @@
-//! Decompression of zlib data (RFC 1950, RFC 1951), for MATLAB files of version 7.
+//! Decompression of zlib data (RFC 1950, RFC 1951), for MATLAB files of version 7. The checksum at the end is verified.
 
 /// Most bytes that one piece may expand to (1 GiB).
 const OUTPUT_MAX: usize = 1 << 30;
@@ -112,9 +112,32 @@ pub(super) fn inflate(data: &[u8]) -> Result<Vec<u8>, String> {
             _ => return Err(broken()),
         }
         if last {
-            return Ok(out);
+            break;
         }
     }
+    // The checksum begins at the next whole byte.
+    let checksum = (rest.get(bits.at..bits.at + 4)).ok_or_else(broken)?;
+    if adler32(&out).to_be_bytes() != checksum {
+        return Err("the compressed data is damaged: its checksum is wrong".into());
+    }
+    Ok(out)
+}
+
+/// The checksum of RFC 1950, section 9.
+pub(super) fn adler32(bytes: &[u8]) -> u32 {
+    const MODULUS: u32 = 65_521;
+    /// So many bytes can be added up before the sums overflow 32 bits (zlib's NMAX).
+    const PIECE: usize = 5552;
+    let (mut a, mut b) = (1_u32, 0_u32);
+    for piece in bytes.chunks(PIECE) {
+        for byte in piece {
+            a += u32::from(*byte);
+            b += a;
+        }
+        a %= MODULUS;
+        b %= MODULUS;
+    }
+    b << 16 | a
 }
 
 fn broken() -> String {

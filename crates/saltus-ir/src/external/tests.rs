@@ -580,11 +580,25 @@ fn compressed_data_is_unpacked() {
         b"hello hello hello hello\n"
     );
     let stored = [
-        0x78, 0x01, 0x01, 0x03, 0x00, 0xfc, 0xff, b'a', b'b', b'c', 0, 0, 0, 0,
+        0x78, 0x01, 0x01, 0x03, 0x00, 0xfc, 0xff, b'a', b'b', b'c', 0x02, 0x4d, 0x01, 0x27,
     ];
     assert_eq!(inflate::inflate(&stored).unwrap(), b"abc");
-    for n in 0..fixed.len() - 5 {
+    for n in 0..fixed.len() {
         assert!(inflate::inflate(&fixed[..n]).is_err());
+    }
+}
+
+#[test]
+fn compressed_data_with_a_wrong_checksum_is_refused() {
+    let stored = [
+        0x78, 0x01, 0x01, 0x03, 0x00, 0xfc, 0xff, b'a', b'b', b'c', 0x02, 0x4d, 0x01, 0x27,
+    ];
+    // Content, then checksum.
+    for damaged in 7..stored.len() {
+        let mut bytes = stored;
+        bytes[damaged] ^= 1;
+        let error = inflate::inflate(&bytes).unwrap_err();
+        assert!(error.contains("checksum"), "{error}");
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod compare;
 mod csv;
+mod disk;
+mod foreign;
 mod log;
 mod mat;
 mod recorder;

@@ -24,8 +24,10 @@ pub use report::{ErrorReport, MatchReport, ModelReport, Reached, Report};
 
 use crate::journal::{Fingerprint, Fingerprints, Journal, ProgramMark};
 use crate::private_folder::PrivateFolder;
+use crate::replace::replace_file;
 use std::collections::VecDeque;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -191,7 +193,9 @@ pub fn run_cases(
                     if let Some(journal) = &mut state.journal
                         && let Err(e) = journal.add(&done)
                     {
+                        // What is noted stays; the rest would be run in vain.
                         state.failure.get_or_insert(e);
+                        state.queue.clear();
                     }
                     state.finished[index] = Some(done);
                 }
@@ -264,7 +268,8 @@ impl Outcome {
             ReportFormat::Html => html::html(&self.report, &self.pictures, title, baseline),
             ReportFormat::Markdown => status::status(&self.report, title),
         };
-        fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+        replace_file(path, |out| out.write_all(text.as_bytes()))
+            .map_err(|e| format!("{}: {e}", path.display()))
     }
 }
 
