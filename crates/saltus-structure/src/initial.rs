@@ -93,6 +93,16 @@ pub(crate) fn initial_system(
         }
         dropped.extend(ways.into_iter().next());
     };
+    // What is fixed before the start is said first: an initial equation for the same variable, or for one that is an alias of it, is then
+    // checked, and no loop of assignments closes through it.
+    for &(v, pre) in &pre_vars {
+        if is_fixed(work, v) == Some(true) {
+            offer(
+                &mut matcher,
+                vec![(Condition::Start(pre), vec![place[pre.index()]])],
+            );
+        }
+    }
     let mut stated = Vec::with_capacity(extra.len());
     for eq in extra {
         let row = row_of(work, &eq);
@@ -122,12 +132,7 @@ pub(crate) fn initial_system(
             *v,
         )
     });
-    let pre_fixed: Vec<VarId> = pre_vars
-        .iter()
-        .filter(|(v, _)| is_fixed(work, *v) == Some(true))
-        .map(|p| p.1)
-        .collect();
-    for var in fixed.into_iter().chain(pre_fixed) {
+    for var in fixed {
         // A start value that depends on a parameter to be found is an equation like any other.
         let (condition, row) = match start_equation(work, var) {
             Some(eq) => {
