@@ -13,7 +13,7 @@ mod algorithm;
 mod arrays;
 mod exec;
 
-pub use algorithm::{AlgorithmEquations, GuardedAction, algorithm_to_equations};
+pub use algorithm::{AlgorithmEquations, GuardedAction, Section, algorithm_to_equations};
 pub use exec::{InlineMode, inline_call, inline_call_with};
 
 use crate::eval::EvalError;

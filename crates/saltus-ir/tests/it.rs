@@ -10,7 +10,8 @@ use saltus_ir::func::*;
 use saltus_ir::ids::IdVec;
 use saltus_ir::print::{expression_with, print_flat};
 use saltus_ir::scalar::{
-    InlineMode, ScalarError, algorithm_to_equations, inline_call, scalarize, scalarize_shaped,
+    InlineMode, ScalarError, Section, algorithm_to_equations, inline_call, scalarize,
+    scalarize_shaped,
 };
 use saltus_ir::types::{RecordField, RecordType};
 use saltus_ir::value::Value;
@@ -1162,7 +1163,8 @@ fn when_statements_become_edges() {
         outputs: vec![VarId(6), VarId(2)],
         origin: origin(),
     };
-    let result = algorithm_to_equations(&mut m.ir, &m.variables, &algorithm).expect("symbolic");
+    let result = algorithm_to_equations(&mut m.ir, &m.variables, &algorithm, Section::Normal)
+        .expect("symbolic");
     let show = |e| m.text(e);
     assert_eq!(
         result
@@ -1223,7 +1225,8 @@ fn algorithms_with_loops_over_variables_become_one_call() {
         outputs,
         origin: origin(),
     };
-    let result = algorithm_to_equations(&mut m.ir, &m.variables, &algorithm).expect("a call");
+    let result = algorithm_to_equations(&mut m.ir, &m.variables, &algorithm, Section::Normal)
+        .expect("a call");
     struct At;
     impl Env for At {
         fn var(&mut self, v: VarId) -> Option<Value> {

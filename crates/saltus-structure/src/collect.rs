@@ -8,7 +8,7 @@ use crate::system::Action;
 use crate::whens::{declare_when_variables, finish_when, prepare_when};
 use crate::work::{Class, Eq, GuardedAction, Kind, Work};
 use saltus_ir::flat::{Algorithm, Origin, WhenAction};
-use saltus_ir::scalar::{AlgorithmEquations, algorithm_to_equations};
+use saltus_ir::scalar::{AlgorithmEquations, Section, algorithm_to_equations};
 use saltus_ir::{Base, Expr, ExprId, VarId};
 use saltus_syntax::Diagnostic;
 
@@ -22,8 +22,8 @@ pub(crate) fn collect(work: &mut Work) {
     let asserts = std::mem::take(&mut work.flat.asserts);
     let partitions = std::mem::take(&mut work.flat.partitions);
 
-    let algorithms = read_algorithms(work, &algorithms);
-    let initial_algorithms = read_algorithms(work, &initial_algorithms);
+    let algorithms = read_algorithms(work, &algorithms, Section::Normal);
+    let initial_algorithms = read_algorithms(work, &initial_algorithms, Section::Initial);
     declare_when_variables(work, &whens);
     declare_clocked_variables(work, &partitions);
     for (algorithm, _) in &algorithms {
@@ -132,10 +132,15 @@ pub(crate) fn collect(work: &mut Work) {
     split_forms(work, &mut forms);
 }
 
-fn read_algorithms(work: &mut Work, algorithms: &[Algorithm]) -> Vec<(AlgorithmEquations, Origin)> {
+fn read_algorithms(
+    work: &mut Work,
+    algorithms: &[Algorithm],
+    section: Section,
+) -> Vec<(AlgorithmEquations, Origin)> {
     let mut read = Vec::new();
     for algorithm in algorithms {
-        match algorithm_to_equations(&mut work.flat.ir, &work.flat.variables, algorithm) {
+        let (ir, variables) = (&mut work.flat.ir, &work.flat.variables);
+        match algorithm_to_equations(ir, variables, algorithm, section) {
             Ok(equations) => read.push((equations, algorithm.origin)),
             Err(why) => work.error(
                 Diagnostic::error(

@@ -48,21 +48,28 @@ pub(super) struct Collected {
     asserts: Vec<Assert>,
 }
 
+/// Which kind of section an algorithm is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Section {
+    Initial,
+    Normal,
+}
+
 /// The equations of an algorithm section.
 pub fn algorithm_to_equations(
     ir: &mut Ir,
     variables: &IdVec<VarId, Variable>,
     algorithm: &Algorithm,
+    section: Section,
 ) -> std::result::Result<AlgorithmEquations, ScalarError> {
-    if let Ok(equations) = symbolic(ir, variables, algorithm, SYMBOLIC_TARGET_MAX) {
+    if let Ok(equations) = symbolic(ir, variables, algorithm, section, SYMBOLIC_TARGET_MAX) {
         return Ok(equations);
     }
-    if let Ok(equations) =
-        FunctionBuilder::new(ir, variables, algorithm).and_then(FunctionBuilder::build)
-    {
+    let builder = FunctionBuilder::new(ir, variables, algorithm, section);
+    if let Ok(equations) = builder.and_then(FunctionBuilder::build) {
         return Ok(equations);
     }
-    symbolic(ir, variables, algorithm, usize::MAX)
+    symbolic(ir, variables, algorithm, section, usize::MAX)
 }
 
 /// The value of `v` before the first statement.
@@ -70,24 +77,40 @@ fn value_before(
     ir: &mut Ir,
     variables: &IdVec<VarId, Variable>,
     v: VarId,
+    section: Section,
     in_when: &FxHashSet<VarId>,
 ) -> ExprId {
     let variable = &variables[v];
     let node = ir.var(v, variable.base);
-    if variable.base != Base::Real
+    let discrete = variable.base != Base::Real
         || variable.variability == Variability::Discrete
-        || in_when.contains(&v)
-    {
+        || in_when.contains(&v);
+    // Before the start of a run `pre(v)` is the start value, also where the initial algorithm is what determines `v`.
+    if discrete && section == Section::Normal {
         return ir.call_builtin(Builtin::Pre, &[node]);
     }
-    // The default of `start` is zero (specification 4.9).
-    variable.start.unwrap_or_else(|| ir.real(0.0))
+    variable
+        .start
+        .unwrap_or_else(|| default_start(ir, variable.base, node))
+}
+
+/// The default of `start` (specification 4.9); for types that have none the variable itself.
+fn default_start(ir: &mut Ir, base: Base, node: ExprId) -> ExprId {
+    match base {
+        Base::Real => ir.real(0.0),
+        Base::Integer => ir.integer(0),
+        Base::Boolean => ir.boolean(false),
+        Base::String => ir.string(""),
+        Base::Enum(id) => ir.add_scalar(Expr::Enum(id, 1), base),
+        Base::Clock | Base::Record(_) | Base::Object(_) | Base::Function => node,
+    }
 }
 
 fn symbolic(
     ir: &mut Ir,
     variables: &IdVec<VarId, Variable>,
     algorithm: &Algorithm,
+    section: Section,
     symbolic_target_max: usize,
 ) -> Result<AlgorithmEquations> {
     let mut in_when = FxHashSet::default();
@@ -98,7 +121,7 @@ fn symbolic(
     pass.nodes_max = pass.ir.n_nodes() + ALGORITHM_NODES_MAX;
     pass.collected.origin = Some(algorithm.origin);
     for &v in &algorithm.outputs {
-        let before = value_before(pass.ir, variables, v, &in_when);
+        let before = value_before(pass.ir, variables, v, section, &in_when);
         pass.vars.insert(v, before);
     }
     pass.block(&algorithm.statements)?;
@@ -348,6 +371,7 @@ struct FunctionBuilder<'a> {
     ir: &'a mut Ir,
     variables: &'a IdVec<VarId, Variable>,
     algorithm: &'a Algorithm,
+    section: Section,
     outputs: FxHashSet<VarId>,
     groups: Vec<Group>,
     inputs: Vec<LocalId>,
@@ -362,12 +386,14 @@ impl<'a> FunctionBuilder<'a> {
         ir: &'a mut Ir,
         variables: &'a IdVec<VarId, Variable>,
         algorithm: &'a Algorithm,
+        section: Section,
     ) -> Result<FunctionBuilder<'a>> {
         let outputs = algorithm.outputs.iter().copied().collect();
         let mut builder = FunctionBuilder {
             ir,
             variables,
             algorithm,
+            section,
             outputs,
             groups: Vec::new(),
             inputs: Vec::new(),
@@ -389,7 +415,7 @@ impl<'a> FunctionBuilder<'a> {
                 let mut leaves = Vec::with_capacity(len as usize);
                 for v in (first..first + len).map(VarId) {
                     leaves.push(if self.outputs.contains(&v) {
-                        value_before(self.ir, self.variables, v, &in_when)
+                        value_before(self.ir, self.variables, v, self.section, &in_when)
                     } else {
                         self.ir.var(v, self.variables[v].base)
                     });
