@@ -1342,6 +1342,9 @@ impl<'a> Flattener<'a> {
         }
         match target {
             Target::Vars(selection) => {
+                if selection.vars.is_empty() {
+                    return self.assign_to_none(&selection, at, span, out);
+                }
                 if !selection.subs.is_empty() {
                     return Err(unsupported(
                         at,
@@ -1504,6 +1507,33 @@ impl<'a> Flattener<'a> {
     }
 
     /// A place that one assignment can write, with its type.
+    /// An array without elements has no element to assign, and slices of it must be empty.
+    fn assign_to_none(
+        &mut self,
+        selection: &crate::typing::VarSelection,
+        at: Span,
+        span: Span,
+        out: &mut Vec<func::Statement>,
+    ) -> Res<()> {
+        const MESSAGE: &str = "an element is assigned of an array that has none";
+        for (sub, n) in selection.subs.iter().zip(&selection.dims) {
+            let (Sub::At(sub), 0) = (*sub, *n) else {
+                continue;
+            };
+            if self.ir.ty(sub).is_scalar() {
+                return Err(error("index-out-of-range", at, MESSAGE));
+            }
+            let (size, zero) = (self.size_node(sub, 0), self.ir.integer(0));
+            let kind = StatementKind::Assert {
+                condition: self.ir.binary(saltus_ir::BinaryOp::Eq, size, zero),
+                message: self.ir.string(MESSAGE),
+                level: AssertLevel::Error,
+            };
+            out.push(func::Statement { kind, span });
+        }
+        Ok(())
+    }
+
     fn simple_place(&mut self, target: &Target<'a>) -> Option<(func::Target, saltus_ir::TypeId)> {
         match target {
             Target::Local { local, access, ty } => Some((

@@ -145,6 +145,15 @@ fn symbolic(
     })
 }
 
+/// All variables that statements assign, sorted.
+fn assigned_vars(ir: &Ir, statements: &[Statement]) -> Vec<VarId> {
+    let mut vars = FxHashSet::default();
+    assigned_in_when(ir, statements, true, &mut vars);
+    let mut vars: Vec<VarId> = vars.into_iter().collect();
+    vars.sort_unstable();
+    vars
+}
+
 fn assigned_in_when(ir: &Ir, statements: &[Statement], inside: bool, vars: &mut FxHashSet<VarId>) {
     let mut target = |target: &Target| {
         if let (true, Place::Var { first, ty }) = (inside, target.place) {
@@ -454,6 +463,7 @@ impl<'a> FunctionBuilder<'a> {
             },
             first_ty,
         );
+        let guards = self.when_guards()?;
         let mut equations = Vec::with_capacity(self.algorithm.outputs.len());
         for &v in &self.algorithm.outputs {
             let g = self.group_of(v).ok_or_else(unsupported)?;
@@ -488,6 +498,14 @@ impl<'a> FunctionBuilder<'a> {
                     self.variables[v].base,
                 )
             };
+            let value = match guards.get(&v) {
+                Some(&Some(fires)) => {
+                    let node = self.ir.var(v, self.variables[v].base);
+                    let before = self.ir.call_builtin(Builtin::Pre, &[node]);
+                    self.ir.if_(fires, value, before)
+                }
+                _ => value,
+            };
             equations.push((v, value));
         }
         Ok(AlgorithmEquations {
@@ -495,6 +513,36 @@ impl<'a> FunctionBuilder<'a> {
             actions: Vec::new(),
             asserts: Vec::new(),
         })
+    }
+
+    /// For what is assigned in when-statements only: where one of them fires. Else it keeps its value, in particular at the
+    /// start (specification 8.6). `None` for what is assigned outside of them.
+    fn when_guards(&mut self) -> Result<FxHashMap<VarId, Option<ExprId>>> {
+        let mut guards: FxHashMap<VarId, Option<ExprId>> = FxHashMap::default();
+        for statement in &self.algorithm.statements {
+            let StatementKind::When { branches } = &statement.kind else {
+                let body = std::slice::from_ref(statement);
+                guards.extend(assigned_vars(self.ir, body).into_iter().map(|v| (v, None)));
+                continue;
+            };
+            for (conditions, body) in branches {
+                let mut fires = self.ir.boolean(false);
+                for &condition in conditions {
+                    let edge = self.edge(condition)?;
+                    fires = self.ir.or(fires, edge);
+                }
+                for v in assigned_vars(self.ir, body) {
+                    let before = guards.get(&v).copied();
+                    let guard = match before {
+                        Some(None) => None,
+                        Some(Some(other)) => Some(self.ir.or(other, fires)),
+                        None => Some(fires),
+                    };
+                    guards.insert(v, guard);
+                }
+            }
+        }
+        Ok(guards)
     }
 
     /// All places and arrays of the algorithm as disjoint groups.
@@ -513,8 +561,11 @@ impl<'a> FunctionBuilder<'a> {
                 _ => {}
             }
         }
-        // Longest first at equal starts, so that a group is named by the range that covers it.
-        ranges.sort_unstable_by_key(|&(first, n, ty)| (first, std::cmp::Reverse(n), ty));
+        // Longest first at equal starts, so that a group is named by the range that covers it; arrays with one element before that element.
+        ranges.sort_unstable_by_key(|&(first, n, ty)| {
+            let scalar = self.ir.type_of_id(ty).is_scalar();
+            (first, std::cmp::Reverse(n), scalar, ty)
+        });
         let mut groups: Vec<Group> = Vec::new();
         for (first, len, ty) in ranges {
             match groups.last() {
@@ -632,6 +683,11 @@ impl<'a> FunctionBuilder<'a> {
                     let mut fires = self.ir.boolean(false);
                     for &condition in conditions {
                         let edge = self.edge(condition)?;
+                        let edge = if self.ir.is_literal(edge) {
+                            edge
+                        } else {
+                            self.input(edge)
+                        };
                         fires = self.ir.or(fires, edge);
                     }
                     new.push((fires, self.statements(body)?));
@@ -658,12 +714,12 @@ impl<'a> FunctionBuilder<'a> {
         })
     }
 
-    /// The edge of a when-condition that no statement influences, passed from outside.
+    /// The edge of a when-condition that no statement influences.
     fn edge(&mut self, condition: ExprId) -> Result<ExprId> {
         if !self.ir.ty(condition).is_scalar() || self.reads_output(condition) {
             return Err(unsupported());
         }
-        let edge = match self.ir.expr(condition) {
+        Ok(match self.ir.expr(condition) {
             Expr::Builtin(
                 Builtin::Initial
                 | Builtin::Terminal
@@ -673,11 +729,6 @@ impl<'a> FunctionBuilder<'a> {
                 _,
             ) => condition,
             _ => self.ir.call_builtin(Builtin::Edge, &[condition]),
-        };
-        Ok(if self.ir.is_literal(edge) {
-            edge
-        } else {
-            self.input(edge)
         })
     }
 
@@ -801,7 +852,11 @@ impl<'a> FunctionBuilder<'a> {
             if uses_iterator || (!past_only && self.reads_output(id)) {
                 return Err(unsupported());
             }
-            return Ok(self.input(id));
+            // Of arrays the operator of each element, which is what later stages know.
+            let elements = super::scalarize(self.ir, id)?;
+            let ty = self.ir.type_id(id);
+            let outside = self.ir.rebuild_from_leaves(ty, &elements);
+            return Ok(self.input(outside.ok_or_else(unsupported)?));
         }
         match *self.ir.expr(id) {
             Expr::Var(v) => self.variable(id, v),
