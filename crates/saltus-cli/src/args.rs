@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Plot(PlotArgs),
     /// Compare a result with a reference inside a tube; exit code 0 equal, 1 different
     Compare(CompareArgs),
+    /// Cut results of runs that were killed behind their last whole row, for readers that need that
+    Recover(RecoverArgs),
     /// Run all models of a library that have an experiment annotation; exit code 0 if all pass
     Test(Box<TestArgs>),
     /// Run a model with all combinations of values, on all cores, into one table
@@ -245,6 +247,13 @@ pub(crate) struct CompareArgs {
     pub(crate) allow_outside: f64,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RecoverArgs {
+    /// Result files, .csv or .mat
+    #[arg(required = true, value_name = "RESULT")]
+    pub(crate) results: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -114,7 +114,11 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
         .unwrap_or_else(|| PathBuf::from(format!("{}_res.mat", file_stem(&class))));
     files::check_writable(&output)?;
     let start = match &args.start_from {
-        Some(from) => Some((files::read_table(&from.file)?, from.time)),
+        Some(from) => {
+            let table = files::open_result(&from.file)?.read_around(from.time);
+            let table = table.map_err(|e| files::unreadable(&from.file, &e))?;
+            Some((table, from.time))
+        }
         None => None,
     };
     let mut compiled = session.compile(&class).map_err(failure)?;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use saltus::replace::{Replacement, ResultMedium, create_beside, replace_file};
 use saltus_results::{
-    CsvWriter, MatWriter, Medium as _, ParquetWriter, ResultTable, RowSink, Uncuttable, read_result,
+    CsvWriter, MatWriter, Medium as _, ParquetWriter, ResultReader, ResultTable, RowSink,
+    Uncuttable,
 };
 
 use crate::exit::Failure;
@@ -253,9 +254,10 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failure> {
     }
 }
 
-pub(crate) fn read_table(path: &Path) -> Result<ResultTable, Failure> {
-    let bytes = fs::read(path).map_err(|e| unreadable(path, &e))?;
-    read_result(&path.to_string_lossy(), &bytes).map_err(|e| unreadable(path, &e))
+/// Opens a result; its rows are read when they are asked for.
+pub(crate) fn open_result(path: &Path) -> Result<ResultReader<fs::File>, Failure> {
+    let file = fs::File::open(path).map_err(|e| unreadable(path, &e))?;
+    ResultReader::open(&path.to_string_lossy(), file).map_err(|e| unreadable(path, &e))
 }
 
 pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {

@@ -72,6 +72,7 @@ fn run(cli: Cli) -> Exit {
         Command::Show(args) => commands::show(args),
         Command::Plot(args) => commands::plot(args),
         Command::Compare(args) => commands::compare(args),
+        Command::Recover(args) => commands::recover(&args),
         Command::Test(args) => commands::test(*args),
         Command::Sweep(args) => commands::sweep(*args),
         Command::Study(args) => commands::study(&args),

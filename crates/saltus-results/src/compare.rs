@@ -30,13 +30,20 @@
 //!
 //! **Measure.** Both curves are linear between rows, so the distance to the tube is evaluated at the rows of the
 //! curve inside, the rows of the curve around and the latter shifted by ±δt, taken as linear between these, and the time
-//! with positive distance is added up. Where the result has no rows (it ended early) or is not finite, it is outside.
+//! with positive distance is added up. Where the result has no rows (it ended early) or is not finite, it is outside; a result that does not cover all of the reference's time is different,
+//! whatever share may be outside.
 
-use std::collections::VecDeque;
+mod files;
+mod grid;
+mod tube;
 
 use serde::{Deserialize, Serialize};
 
 use crate::ResultTable;
+use grid::Grid;
+use tube::{Curve, Measured, measure};
+
+pub use files::compare_files;
 
 /// How wide the tube is and what counts as a match.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -85,9 +92,8 @@ const BACK_HEIGHT: f64 = 5.0;
 /// Share of the duration below which what the reference has and the result has not is one instant.
 const INSTANT: f64 = 1e-6;
 
-/// The tube jumps where a step of the reference enters or leaves the time band, which is at the ends of pieces; its
-/// one-sided limits are taken this share of the piece inside.
-const PIECE_INSET: f64 = 1e-6;
+/// A result that ends, or begins, within this share of the duration has covered the reference: times in texts are rounded.
+const COVERED_ROUNDING: f64 = 1e-6;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -123,7 +129,7 @@ pub struct SignalComparison {
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     Match,
-    /// Some signal leaves the tube or is missing.
+    /// Some signal leaves the tube or is missing, or the result does not cover the reference.
     Different,
     /// Some signal is outside for more than the far-off share of the time.
     FarOff,
@@ -136,7 +142,61 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Half-width of the tube in time.
     pub time_tolerance: f64,
+    pub coverage: Coverage,
     pub signals: Vec<SignalComparison>,
+}
+
+/// Which part of the reference was compared.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Times from which to which the reference goes.
+    pub reference: (f64, f64),
+    /// Times from which to which there is a result; `None` if it has no time in common with the reference.
+    pub covered: Option<(f64, f64)>,
+    /// Share of the reference's duration.
+    pub share: f64,
+    /// Signals of the reference, whether they were to be compared or not.
+    pub reference_signals: usize,
+}
+
+impl Coverage {
+    fn new(reference: (f64, f64), result: Option<(f64, f64)>, reference_signals: usize) -> Self {
+        let (first, last) = reference;
+        let slack = COVERED_ROUNDING * (last - first);
+        let common = result.map(|(from, to)| {
+            let from = if from <= first + slack { first } else { from };
+            let to = if to >= last - slack { last } else { to };
+            (from, to)
+        });
+        let covered = common.filter(|(from, to)| from <= to && *from <= last && *to >= first);
+        let share = match covered {
+            None => 0.0,
+            Some(_) if last <= first => 1.0,
+            Some((from, to)) => (to - from) / (last - first),
+        };
+        Coverage {
+            reference,
+            covered,
+            share,
+            reference_signals,
+        }
+    }
+
+    /// All times of the reference were compared.
+    pub fn is_whole(&self) -> bool {
+        self.covered == Some(self.reference)
+    }
+
+    /// The duration of the reference that the result does not cover, and where that begins.
+    fn uncovered(&self) -> (f64, Option<f64>) {
+        let (first, last) = self.reference;
+        match self.covered {
+            None => (last - first, Some(first)),
+            Some((from, _)) if from > first => ((1.0 - self.share) * (last - first), Some(first)),
+            Some((_, to)) if to < last => ((1.0 - self.share) * (last - first), Some(to)),
+            Some(_) => (0.0, None),
+        }
+    }
 }
 
 impl Comparison {
@@ -180,22 +240,22 @@ pub fn compare(
     names: &[String],
     options: &TubeOptions,
 ) -> Comparison {
-    let (Some(&t_first), Some(&t_last)) = (reference.time().first(), reference.time().last())
-    else {
-        return Comparison {
-            verdict: Verdict::Nothing,
-            time_tolerance: 0.0,
-            signals: Vec::new(),
-        };
+    let ends = |table: &ResultTable| Some((*table.time().first()?, *table.time().last()?));
+    let Some(reference_ends) = ends(reference) else {
+        return nothing(reference.variables().len());
     };
-    let dt = time_tolerance(result.time(), reference.time(), options);
-    let grid = Grid::new(result.time(), reference.time(), dt);
-    let back = match result.time() {
-        [] => None,
-        times => Some(Grid::new(reference.time(), times, dt)),
+    let facts = Facts {
+        coverage: Coverage::new(reference_ends, ends(result), reference.variables().len()),
+        result: ends(result),
+        dt: time_tolerance(
+            reference_ends.1 - reference_ends.0,
+            median_spacing(result.time()),
+            median_spacing(reference.time()),
+            options,
+        ),
     };
-    let grids = Grids { grid, back };
-    let signals: Vec<SignalComparison> = names
+    let grids = Grids::new(result.time(), reference.time(), &facts, WHOLE);
+    let signals = names
         .iter()
         .map(|name| match (result.signal(name), reference.signal(name)) {
             (None, _) => missing(name, SignalVerdict::MissingInResult),
@@ -209,24 +269,48 @@ pub fn compare(
                     t: reference.time(),
                     y: r.to_vec(),
                 };
-                compare_signal(name, &y, &r, &grids, t_last - t_first, options)
+                let mut extremes = Extremes::default();
+                r.y.iter().for_each(|value| extremes.add(*value));
+                let mut sums = Sums::new(Tube::new(&extremes, options));
+                sums.add(&y, &r, &grids);
+                sums.finish(name, &facts, options)
             }
         })
         .collect();
+    finished(&facts, signals)
+}
+
+/// No bounds.
+const WHOLE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
+fn nothing(reference_signals: usize) -> Comparison {
     Comparison {
-        verdict: overall(&signals),
-        time_tolerance: dt,
+        verdict: Verdict::Nothing,
+        time_tolerance: 0.0,
+        coverage: Coverage {
+            reference_signals,
+            ..Coverage::default()
+        },
+        signals: Vec::new(),
+    }
+}
+
+fn finished(facts: &Facts, signals: Vec<SignalComparison>) -> Comparison {
+    Comparison {
+        verdict: overall(&signals, &facts.coverage),
+        time_tolerance: facts.dt,
+        coverage: facts.coverage,
         signals,
     }
 }
 
-fn overall(signals: &[SignalComparison]) -> Verdict {
+fn overall(signals: &[SignalComparison], coverage: &Coverage) -> Verdict {
     let any = |verdict| signals.iter().any(|s| s.verdict == verdict);
     if signals.is_empty() {
         Verdict::Nothing
     } else if any(SignalVerdict::FarOff) {
         Verdict::FarOff
-    } else if signals.iter().all(|s| s.verdict == SignalVerdict::Match) {
+    } else if signals.iter().all(|s| s.verdict == SignalVerdict::Match) && coverage.is_whole() {
         Verdict::Match
     } else {
         Verdict::Different
@@ -246,9 +330,13 @@ fn missing(name: &str, verdict: SignalVerdict) -> SignalComparison {
     }
 }
 
-fn time_tolerance(result: &[f64], reference: &[f64], options: &TubeOptions) -> f64 {
-    let duration = reference[reference.len() - 1] - reference[0];
-    let sharp = (REFERENCE_ROWS_MAX * median_spacing(reference)).max(median_spacing(result));
+fn time_tolerance(
+    duration: f64,
+    result_spacing: f64,
+    reference_spacing: f64,
+    options: &TubeOptions,
+) -> f64 {
+    let sharp = (REFERENCE_ROWS_MAX * reference_spacing).max(result_spacing);
     (options.relative_time * duration).min(sharp)
 }
 
@@ -259,6 +347,11 @@ pub fn median_spacing(times: &[f64]) -> f64 {
         .map(|w| w[1] - w[0])
         .filter(|&step| step > 0.0)
         .collect();
+    median(&mut steps)
+}
+
+/// The middle one of some numbers; 0 if there are none.
+fn median(steps: &mut [f64]) -> f64 {
     if steps.is_empty() {
         return 0.0;
     }
@@ -266,249 +359,143 @@ pub fn median_spacing(times: &[f64]) -> f64 {
     *steps.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-/// Largest |r|.
-fn size_of(reference: &[f64]) -> f64 {
-    let finite = reference.iter().filter(|value| value.is_finite());
-    finite.fold(0.0, |size, value| size.max(value.abs()))
-}
-
-/// Scale of the tube's height: see the module's text.
-fn scale_of(reference: &[f64]) -> f64 {
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for &value in reference.iter().filter(|value| value.is_finite()) {
-        low = low.min(value);
-        high = high.max(value);
-    }
-    let size = size_of(reference);
-    let range = high - low;
-    if low > high || size <= ZERO_MAX {
-        ZERO_SCALE
-    } else if range > CONSTANT_RANGE * size {
-        range
-    } else {
-        size
-    }
-}
-
-struct Curve<'a> {
-    t: &'a [f64],
-    y: Vec<f64>,
-}
-
-/// A piece of the result between two neighbouring grid times inside one row interval.
+/// Smallest, largest and largest absolute value of a curve.
 #[derive(Clone, Copy)]
-struct Piece {
-    /// The rows of the result around it are `row` and `row + 1`.
-    row: usize,
-    start: f64,
-    end: f64,
+struct Extremes {
+    low: f64,
+    high: f64,
+    size: f64,
 }
 
-/// The pieces on which every signal of a pair of tables is measured; the times are the same for all.
-struct Grid {
-    pieces: Vec<Piece>,
-    /// Duration of the reference that the result does not cover, and where that begins.
-    uncovered: f64,
-    first_uncovered: Option<f64>,
+impl Default for Extremes {
+    fn default() -> Self {
+        Extremes {
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+            size: 0.0,
+        }
+    }
+}
+
+impl Extremes {
+    fn add(&mut self, value: f64) {
+        if value.is_finite() {
+            self.low = self.low.min(value);
+            self.high = self.high.max(value);
+            self.size = self.size.max(value.abs());
+        }
+    }
+
+    /// Scale of the tube's height: see the module's text.
+    fn scale(&self) -> f64 {
+        let range = self.high - self.low;
+        if self.low > self.high || self.size <= ZERO_MAX {
+            ZERO_SCALE
+        } else if range > CONSTANT_RANGE * self.size {
+            range
+        } else {
+            self.size
+        }
+    }
+}
+
+/// What is the same for all signals.
+struct Facts {
+    coverage: Coverage,
+    /// Times of the first and of the last row of the result.
+    result: Option<(f64, f64)>,
+    /// Half-width of the tube.
     dt: f64,
 }
 
-impl Grid {
-    fn new(result: &[f64], reference: &[f64], dt: f64) -> Grid {
-        let (t_first, t_last) = (reference[0], reference[reference.len() - 1]);
-        let mut corners: Vec<f64> = Vec::with_capacity(3 * reference.len());
-        for &t in reference {
-            corners.extend([t - dt, t, t + dt]);
-        }
-        corners.sort_by(f64::total_cmp);
-        corners.dedup();
-
-        let mut pieces = Vec::with_capacity(corners.len() + result.len());
-        let mut corner = 0;
-        for row in 0..result.len().saturating_sub(1) {
-            let start = result[row].max(t_first);
-            let end = result[row + 1].min(t_last);
-            // Rows of equal time have no duration, but they bound pieces that have.
-            if start >= end {
-                continue;
-            }
-            let mut from = start;
-            while corner < corners.len() && corners[corner] <= from {
-                corner += 1;
-            }
-            while corner < corners.len() && corners[corner] < end {
-                pieces.push(Piece {
-                    row,
-                    start: from,
-                    end: corners[corner],
-                });
-                from = corners[corner];
-                corner += 1;
-            }
-            pieces.push(Piece {
-                row,
-                start: from,
-                end,
-            });
-        }
-
-        // Time bands at the ends are not held against the result: a run that stops one rounding early is complete.
-        let slack = dt.max(1e-9 * (t_last - t_first));
-        let (mut uncovered, mut first_uncovered) = (0.0, None);
-        let covered_from = result.first().copied().unwrap_or(f64::INFINITY);
-        let covered_to = result.last().copied().unwrap_or(f64::NEG_INFINITY);
-        if covered_from > t_first + slack {
-            uncovered += covered_from.min(t_last) - t_first;
-            first_uncovered = Some(t_first);
-        }
-        if covered_to < t_last - slack && covered_to >= t_first {
-            uncovered += t_last - covered_to;
-            first_uncovered = first_uncovered.or(Some(covered_to));
-        }
-        Grid {
-            pieces,
-            uncovered,
-            first_uncovered,
-            dt,
-        }
-    }
-}
-
-/// Both ways of comparing.
+/// Both ways of comparing, from one time to another.
 struct Grids {
     /// The result in the tube around the reference.
-    grid: Grid,
+    forth: Grid,
     /// The reference in the tube around the result, as far as there is one.
     back: Option<Grid>,
 }
 
-/// How far a value is above the upper and below the lower bound; negative inside.
+impl Grids {
+    fn new(result: &[f64], reference: &[f64], facts: &Facts, (from, to): (f64, f64)) -> Grids {
+        let inside = |(first, last): (f64, f64)| (first.max(from), last.min(to));
+        let forth = inside(facts.coverage.reference);
+        Grids {
+            forth: Grid::new(result, reference, forth, facts.dt),
+            back: (facts.result).map(|ends| Grid::new(reference, result, inside(ends), facts.dt)),
+        }
+    }
+}
+
+/// The height of the tube around a signal.
 #[derive(Clone, Copy)]
-struct Distance {
-    above: f64,
-    below: f64,
+struct Tube {
+    scale: f64,
+    dy: f64,
+    unresolved: bool,
 }
 
-impl Distance {
-    fn new(y: f64, (low, high): (f64, f64)) -> Distance {
-        if y.is_finite() {
-            Distance {
-                above: y - high,
-                below: low - y,
-            }
-        } else {
-            Distance {
-                above: f64::INFINITY,
-                below: f64::INFINITY,
-            }
-        }
-    }
-
-    fn size(self) -> f64 {
-        self.above.max(self.below).max(0.0)
-    }
-}
-
-/// Adds up the time outside, both distances being linear on each piece.
-#[derive(Default, Clone, Copy)]
-struct Outside {
-    duration: f64,
-    first: Option<f64>,
-}
-
-impl Outside {
-    fn add(&mut self, start: f64, end: f64, [d_start, d_end]: [Distance; 2], dy: f64) {
-        let above = positive_span(d_start.above - dy, d_end.above - dy);
-        let below = positive_span(d_start.below - dy, d_end.below - dy);
-        let not_finite = above == Some((0.0, 1.0)) && below == above;
-        let spans = [above, if not_finite { None } else { below }];
-        for (from, to) in spans.into_iter().flatten() {
-            self.duration += (to - from) * (end - start);
-            let at = start + from * (end - start);
-            self.first = Some(self.first.map_or(at, |first| first.min(at)));
+impl Tube {
+    fn new(reference: &Extremes, options: &TubeOptions) -> Tube {
+        let scale = reference.scale();
+        let resolved = options.resolution * reference.size;
+        Tube {
+            scale,
+            dy: (options.relative * scale).max(resolved),
+            unresolved: resolved > options.relative * scale,
         }
     }
 }
 
-/// The part of [0, 1] in which the linear function with these end values is positive.
-fn positive_span(e_start: f64, e_end: f64) -> Option<(f64, f64)> {
-    let (from, to) = match (e_start > 0.0, e_end > 0.0) {
-        (false, false) => return None,
-        (true, true) => (0.0, 1.0),
-        _ if !e_start.is_finite() || !e_end.is_finite() => (0.0, 1.0),
-        (true, false) => (0.0, e_start / (e_start - e_end)),
-        (false, true) => (e_start / (e_start - e_end), 1.0),
-    };
-    (to > from).then_some((from, to))
+/// What was measured of a signal so far.
+struct Sums {
+    tube: Tube,
+    forth: Measured,
+    back: Measured,
+    /// Some piece was measured.
+    any: bool,
+    /// The last values of result and reference.
+    last: (Option<f64>, Option<f64>),
 }
 
-/// One way of comparing.
-struct Measured {
-    tube: Outside,
-    strict: Outside,
-    max_deviation: f64,
-}
-
-/// A curve in the tube around another.
-fn measure(inside: &Curve<'_>, around: &Curve<'_>, grid: &Grid, dy: f64) -> Measured {
-    let mut window = Window::new(around, grid.dt);
-    let mut exact = Walker::new(around);
-    let (mut tube, mut strict) = (Outside::default(), Outside::default());
-    let mut max_deviation: f64 = 0.0;
-    for piece in &grid.pieces {
-        let (row, start, end) = (piece.row, piece.start, piece.end);
-        let (t0, t1) = (inside.t[row], inside.t[row + 1]);
-        let (y0, y1) = (inside.y[row], inside.y[row + 1]);
-        let at = |t: f64| {
-            if t == t0 {
-                y0
-            } else if t == t1 {
-                y1
-            } else {
-                y0 + (y1 - y0) * ((t - t0) / (t1 - t0))
-            }
-        };
-        let (y_start, y_end) = (at(start), at(end));
-        let inset = PIECE_INSET * (end - start);
-        let near = [
-            Distance::new(y_start, window.extremes(start + inset)),
-            Distance::new(y_end, window.extremes(end - inset)),
-        ];
-        tube.add(start, end, near, dy);
-        max_deviation = max_deviation.max(near[0].size()).max(near[1].size());
-        let (r_start, r_end) = exact.ends(start, end);
-        let at_once = [
-            Distance::new(y_start, (r_start, r_start)),
-            Distance::new(y_end, (r_end, r_end)),
-        ];
-        strict.add(start, end, at_once, dy);
+impl Sums {
+    fn new(tube: Tube) -> Sums {
+        Sums {
+            tube,
+            forth: Measured::default(),
+            back: Measured::default(),
+            any: false,
+            last: (None, None),
+        }
     }
-    Measured {
-        tube,
-        strict,
-        max_deviation,
-    }
-}
 
-fn compare_signal(
-    name: &str,
-    result: &Curve<'_>,
-    reference: &Curve<'_>,
-    grids: &Grids,
-    duration: f64,
-    options: &TubeOptions,
-) -> SignalComparison {
-    let scale = scale_of(&reference.y);
-    let resolved = options.resolution * size_of(&reference.y);
-    let dy = (options.relative * scale).max(resolved);
-    let grid = &grids.grid;
-    let Measured {
-        mut tube,
-        strict,
-        mut max_deviation,
-    } = measure(result, reference, grid, dy);
-    if let Some(back) = &grids.back {
-        let back = measure(reference, result, back, BACK_HEIGHT * dy);
+    fn add(&mut self, result: &Curve<'_>, reference: &Curve<'_>, grids: &Grids) {
+        let dy = self.tube.dy;
+        measure(&mut self.forth, result, reference, &grids.forth, dy);
+        if let Some(back) = &grids.back {
+            measure(&mut self.back, reference, result, back, BACK_HEIGHT * dy);
+        }
+        self.any |= !grids.forth.pieces.is_empty();
+        self.last = (
+            result.y.last().copied().or(self.last.0),
+            reference.y.last().copied().or(self.last.1),
+        );
+    }
+
+    fn finish(self, name: &str, facts: &Facts, options: &TubeOptions) -> SignalComparison {
+        let Tube {
+            scale,
+            dy,
+            unresolved,
+        } = self.tube;
+        let (t_first, t_last) = facts.coverage.reference;
+        let duration = t_last - t_first;
+        let Measured {
+            mut tube,
+            strict,
+            mut max_deviation,
+        } = self.forth;
+        let back = self.back;
         let is_more = back.tube.duration > INSTANT * duration;
         let is_far_off = |outside: f64| outside > options.far_off * duration;
         if is_more && tube.duration == 0.0
@@ -521,152 +508,51 @@ fn compare_signal(
                 .flatten()
                 .reduce(f64::min);
         }
-    }
-    let share = |outside: f64| {
-        if duration > 0.0 {
-            ((outside + grid.uncovered) / duration).min(1.0)
-        } else {
-            0.0
-        }
-    };
-    let (mut share_outside, mut first) = (share(tube.duration), tube.first);
-    if let Some(t) = grid.first_uncovered {
-        first = Some(first.map_or(t, |f| f.min(t)));
-    }
-    if duration <= 0.0 {
-        // A reference of one instant: the last rows of that time decide.
-        let d = result
-            .y
-            .last()
-            .zip(reference.y.last())
-            .map_or(f64::INFINITY, |(y, r)| (y - r).abs());
-        max_deviation = d;
-        if d.is_nan() || d > dy {
-            (share_outside, first) = (1.0, reference.t.first().copied());
-        }
-    } else if grid.pieces.is_empty() {
-        (share_outside, first) = (1.0, reference.t.first().copied());
-    }
-    let verdict = if share_outside <= options.allowed_outside {
-        SignalVerdict::Match
-    } else if share_outside > options.far_off {
-        SignalVerdict::FarOff
-    } else {
-        SignalVerdict::Outside
-    };
-    SignalComparison {
-        name: name.to_owned(),
-        verdict,
-        max_deviation,
-        scale,
-        unresolved: resolved > options.relative * scale,
-        share_outside,
-        share_outside_strict: share(strict.duration).max(if grid.pieces.is_empty() {
-            share_outside
-        } else {
-            0.0
-        }),
-        first_outside: first,
-    }
-}
-
-/// Smallest and largest value of a curve within ±δt of a time that only moves forward: two monotone queues of rows.
-struct Window<'a> {
-    curve: &'a Curve<'a>,
-    dt: f64,
-    /// First row after the window.
-    next: usize,
-    /// Rows inside with decreasing values (front is the largest), and with increasing values.
-    high: VecDeque<usize>,
-    low: VecDeque<usize>,
-}
-
-impl<'a> Window<'a> {
-    fn new(curve: &'a Curve<'a>, dt: f64) -> Self {
-        Window {
-            curve,
-            dt,
-            next: 0,
-            high: VecDeque::new(),
-            low: VecDeque::new(),
-        }
-    }
-
-    fn extremes(&mut self, t: f64) -> (f64, f64) {
-        let (c, y) = (self.curve.t, &self.curve.y);
-        let (from, to) = (t - self.dt, t + self.dt);
-        while self.next < c.len() && c[self.next] <= to {
-            let row = self.next;
-            while self.high.back().is_some_and(|&r| y[r] <= y[row]) {
-                self.high.pop_back();
-            }
-            self.high.push_back(row);
-            while self.low.back().is_some_and(|&r| y[r] >= y[row]) {
-                self.low.pop_back();
-            }
-            self.low.push_back(row);
-            self.next += 1;
-        }
-        while self.high.front().is_some_and(|&r| c[r] < from) {
-            self.high.pop_front();
-        }
-        while self.low.front().is_some_and(|&r| c[r] < from) {
-            self.low.pop_front();
-        }
-        let mut extremes = match (self.low.front(), self.high.front()) {
-            (Some(&low), Some(&high)) => (y[low], y[high]),
-            _ => (f64::INFINITY, f64::NEG_INFINITY),
-        };
-        // The polyline at both ends of the window.
-        let first_inside = c[..self.next].partition_point(|&x| x < from);
-        for (end, after) in [(from, first_inside), (to, self.next)] {
-            if let Some(value) = interpolate_before(self.curve, after, end) {
-                extremes = (extremes.0.min(value), extremes.1.max(value));
-            }
-        }
-        extremes
-    }
-}
-
-/// The curve at `t`, which lies between the rows `after - 1` and `after`; `None` at the ends of the curve.
-fn interpolate_before(curve: &Curve<'_>, after: usize, t: f64) -> Option<f64> {
-    let before = after.checked_sub(1)?;
-    let (&t0, &t1) = (curve.t.get(before)?, curve.t.get(after)?);
-    let (y0, y1) = (curve.y[before], curve.y[after]);
-    (t1 > t0).then(|| y0 + (y1 - y0) * ((t - t0) / (t1 - t0)).clamp(0.0, 1.0))
-}
-
-/// Values of a curve at both ends of pieces that only move forward.
-struct Walker<'a> {
-    curve: &'a Curve<'a>,
-    /// The row interval [row, row + 1] that holds the piece.
-    row: usize,
-}
-
-impl<'a> Walker<'a> {
-    fn new(curve: &'a Curve<'a>) -> Self {
-        Walker { curve, row: 0 }
-    }
-
-    /// No row of the curve lies strictly inside a piece, so both ends belong to one row interval.
-    fn ends(&mut self, start: f64, end: f64) -> (f64, f64) {
-        let t = self.curve.t;
-        while self.row + 2 < t.len() && t[self.row + 1] <= start {
-            self.row += 1;
-        }
-        let y = &self.curve.y;
-        if self.row + 1 >= t.len() {
-            return (y[self.row], y[self.row]);
-        }
-        let (t0, t1) = (t[self.row], t[self.row + 1]);
-        let (y0, y1) = (y[self.row], y[self.row + 1]);
-        let at = |x: f64| {
-            if t1 > t0 {
-                y0 + (y1 - y0) * ((x - t0) / (t1 - t0)).clamp(0.0, 1.0)
+        let (uncovered, first_uncovered) = facts.coverage.uncovered();
+        let share = |outside: f64| {
+            if duration > 0.0 {
+                ((outside + uncovered) / duration).min(1.0)
             } else {
-                y1
+                0.0
             }
         };
-        (at(start), at(end))
+        let (mut share_outside, mut first) = (share(tube.duration), tube.first);
+        if let Some(t) = first_uncovered {
+            first = Some(first.map_or(t, |f| f.min(t)));
+        }
+        if duration <= 0.0 {
+            // A reference of one instant: the last rows of that time decide.
+            let d = (self.last.0)
+                .zip(self.last.1)
+                .map_or(f64::INFINITY, |(y, r)| (y - r).abs());
+            max_deviation = d;
+            if d.is_nan() || d > dy {
+                (share_outside, first) = (1.0, Some(t_first));
+            }
+        } else if !self.any {
+            (share_outside, first) = (1.0, Some(t_first));
+        }
+        let verdict = if share_outside <= options.allowed_outside {
+            SignalVerdict::Match
+        } else if share_outside > options.far_off {
+            SignalVerdict::FarOff
+        } else {
+            SignalVerdict::Outside
+        };
+        let strict = share(strict.duration);
+        SignalComparison {
+            name: name.to_owned(),
+            verdict,
+            max_deviation,
+            scale,
+            unresolved,
+            share_outside,
+            share_outside_strict: if self.any {
+                strict
+            } else {
+                strict.max(share_outside)
+            },
+            first_outside: first,
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! [`ResultTable`], its CSV, MAT v4 and Parquet forms, the event log (JSON lines), the statistics (JSON) and the
 //! [`Comparison`] with a reference.
 //!
-//! Nothing here opens a file: writers take `impl Write`, readers take bytes.
+//! Nothing here opens a file: writers take `impl Write`, readers take bytes or `impl Read + Seek`.
 //!
 //! **Rows.** Time never decreases. Both sides of an event are two rows of equal time, the left limit first.
 
@@ -14,15 +14,17 @@ mod event;
 mod glob;
 mod mat4;
 mod parquet;
+mod reader;
 mod recorder;
+mod recover;
 mod signals;
 mod stats;
 mod stream;
 mod table;
 
 pub use compare::{
-    Comparison, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare, compare_all,
-    median_spacing,
+    Comparison, Coverage, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare,
+    compare_all, compare_files, median_spacing,
 };
 pub use csv::{CsvWriter, push_csv_name, push_csv_number, read_csv, write_csv};
 pub use event::{
@@ -31,12 +33,12 @@ pub use event::{
 pub use glob::Glob;
 pub use mat4::{MatWriter, read_mat, write_mat};
 pub use parquet::{ParquetColumn, ParquetWriter, write_parquet, write_parquet_columns};
+pub use reader::{ResultReader, read_result};
 pub use recorder::{Recorder, Selection, Streamer};
+pub use recover::{Recovered, recover};
 pub use signals::parse_comparison_signals;
 pub use stats::{Blocks, EventCounts, Functions, MethodSteps, Seconds, Statistics, Unresolved};
 pub use stream::{Medium, RowSink, Uncuttable};
-pub use table::{
-    ReadError, ResultTable, SeriesId, Side, Signal, Source, TableError, Variable, read_result,
-};
+pub use table::{ReadError, ResultTable, SeriesId, Side, Signal, Source, TableError, Variable};
 
 pub use saltus_model::{ValueType, VariableKind};

@@ -112,6 +112,17 @@ impl ReadError {
     pub(crate) fn format(what: impl Into<String>) -> ReadError {
         ReadError::Format(what.into())
     }
+
+    pub(crate) fn line(line: usize, what: impl Into<String>) -> ReadError {
+        ReadError::Line {
+            line,
+            what: what.into(),
+        }
+    }
+
+    pub(crate) fn io(error: &std::io::Error) -> ReadError {
+        ReadError::Format(error.to_string())
+    }
 }
 
 impl fmt::Display for ReadError {
@@ -124,20 +135,6 @@ impl fmt::Display for ReadError {
 }
 
 impl std::error::Error for ReadError {}
-
-/// Reads a result, MAT v4 or CSV; the format follows from the name's ending.
-pub fn read_result(file_name: &str, bytes: &[u8]) -> Result<ResultTable, ReadError> {
-    let lower = file_name.to_ascii_lowercase();
-    if lower.ends_with(".mat") {
-        crate::read_mat(bytes)
-    } else if lower.ends_with(".csv") {
-        crate::read_csv(bytes)
-    } else {
-        Err(ReadError::format(
-            "the ending must be .csv or .mat to say what the file is",
-        ))
-    }
-}
 
 /// The result of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -166,6 +163,60 @@ impl ResultTable {
         }
         self.series.push(values);
         Ok(SeriesId(self.series.len() as u32 - 1))
+    }
+
+    /// Adds a trajectory to a table without rows.
+    pub(crate) fn push_empty_series(&mut self) -> SeriesId {
+        self.series.push(Vec::new());
+        SeriesId(self.series.len() as u32 - 1)
+    }
+
+    /// Fills a table without rows.
+    pub(crate) fn with_rows(mut self, time: Vec<f64>, series: Vec<Vec<f64>>) -> ResultTable {
+        debug_assert!(series.len() == self.series.len());
+        debug_assert!(series.iter().all(|values| values.len() == time.len()));
+        self.time = time;
+        self.series = series;
+        self
+    }
+
+    /// The same without rows and with some variables only; the trajectories that they need, in their order.
+    pub(crate) fn outline_of(&self, names: &[String]) -> (ResultTable, Vec<SeriesId>) {
+        let mut wanted: Vec<SeriesId> = (names.iter())
+            .filter_map(|name| match self.find(name)?.1.source {
+                Source::Series { id, .. } => Some(id),
+                Source::Constant(_) => None,
+            })
+            .collect();
+        wanted.sort_by_key(|id| id.index());
+        wanted.dedup();
+        let mut outline = ResultTable::default();
+        wanted.iter().for_each(|_| {
+            outline.push_empty_series();
+        });
+        for name in names {
+            let Some((name, variable)) = self.find(name) else {
+                continue;
+            };
+            let mut variable = variable.clone();
+            if let Source::Series { id, .. } = &mut variable.source {
+                let place = wanted.binary_search_by_key(&id.index(), |id| id.index());
+                *id = SeriesId(place.expect("it was collected above") as u32);
+            }
+            // A name that is asked for twice is there once.
+            outline.variables.insert(name.to_owned(), variable);
+        }
+        (outline, wanted)
+    }
+
+    /// A variable and its full name. Spaces after commas do not count: `a[1, 2]` finds `a[1,2]`.
+    pub(crate) fn find(&self, name: &str) -> Option<(&str, &Variable)> {
+        if let Some((_, name, variable)) = self.variables.get_full(name) {
+            return Some((name, variable));
+        }
+        let wanted = without_index_spaces(name);
+        let mut variables = self.variables();
+        variables.find(|(known, _)| without_index_spaces(known) == wanted)
     }
 
     /// Adds a variable after the others.
@@ -231,18 +282,8 @@ impl ResultTable {
                 values: Values::Series(&self.time, false),
             });
         }
-        let source = match self.variables.get(name) {
-            Some(variable) => variable.source,
-            None => {
-                let wanted = without_index_spaces(name);
-                let (_, variable) = self
-                    .variables
-                    .iter()
-                    .find(|(known, _)| without_index_spaces(known) == wanted)?;
-                variable.source
-            }
-        };
-        Some(self.signal_of(source))
+        let (_, variable) = self.find(name)?;
+        Some(self.signal_of(variable.source))
     }
 
     /// The values behind a source of this table.

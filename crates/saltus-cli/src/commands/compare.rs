@@ -1,18 +1,21 @@
 use std::fmt::Write;
 
 use saltus_results::{
-    Comparison, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare as compare_tables,
-    compare_all, parse_comparison_signals,
+    Comparison, Coverage, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare_files,
+    parse_comparison_signals,
 };
 
 use crate::args::{CompareArgs, Format};
 use crate::exit::{Exit, Failure, Outcome, print};
 use crate::files;
 
+/// Files that need more memory are compared in slices of time.
+const MEMORY_BYTES: usize = 512 << 20;
+
 /// `saltus compare`
 pub(crate) fn compare(args: CompareArgs) -> Outcome {
-    let result = files::read_table(&args.result)?;
-    let reference = files::read_table(&args.reference)?;
+    let mut result = files::open_result(&args.result)?;
+    let mut reference = files::open_result(&args.reference)?;
     let options = TubeOptions {
         relative: args.tolerance,
         resolution: args.resolution,
@@ -20,13 +23,24 @@ pub(crate) fn compare(args: CompareArgs) -> Outcome {
         allowed_outside: args.allow_outside,
         ..TubeOptions::default()
     };
-    let comparison = match &args.signals {
-        Some(path) => {
-            let names = parse_comparison_signals(&files::read_text(path)?);
-            compare_tables(&result, &reference, &names, &options)
-        }
-        None => compare_all(&result, &reference, &options),
+    let names = match &args.signals {
+        Some(path) => Some(parse_comparison_signals(&files::read_text(path)?)),
+        None => None,
     };
+    let comparison = compare_files(
+        &mut result,
+        &mut reference,
+        names.as_deref(),
+        &options,
+        MEMORY_BYTES,
+    )
+    .map_err(|e| {
+        Failure::command_line(format!(
+            "`{}` or `{}` cannot be read: {e}",
+            args.result.display(),
+            args.reference.display()
+        ))
+    })?;
     if comparison.verdict == Verdict::Nothing {
         return Err(Failure::command_line(
             "there is nothing to compare: no signals, or a reference without rows",
@@ -47,7 +61,7 @@ pub(crate) fn compare(args: CompareArgs) -> Outcome {
     })
 }
 
-/// A line per signal that differs, and a last line with the verdict.
+/// A line per signal that differs, and a last line with the verdict and the part of the reference that was compared.
 fn text(comparison: &Comparison) -> String {
     let mut out = String::new();
     let different: Vec<&SignalComparison> = comparison
@@ -66,15 +80,44 @@ fn text(comparison: &Comparison) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "{:width$}  {line}", signal.name);
     }
-    let n = comparison.signals.len();
+    let coverage = &comparison.coverage;
+    let (n, n_reference) = (comparison.signals.len(), coverage.reference_signals);
+    let times = covered_text(coverage);
+    let of_reference = match n_reference {
+        all if all == n => String::new(),
+        all => format!(" ({all} are in the reference)"),
+    };
     let _ = match different.len() {
-        0 => writeln!(out, "equal: {n} of {n} signals inside the tube"),
+        0 if comparison.is_match() && n >= n_reference => {
+            writeln!(out, "equal: {n} of {n} signals inside the tube; {times}")
+        }
+        0 if comparison.is_match() => writeln!(
+            out,
+            "inside the tube: {n} of {n} signals that were asked for{of_reference}; {times}"
+        ),
+        0 => writeln!(
+            out,
+            "different: the result does not cover the reference; {n} of {n} signals inside the tube{of_reference}; {times}"
+        ),
         k => writeln!(
             out,
-            "different: {k} of {n} signals leave the tube or are missing"
+            "different: {k} of {n} signals leave the tube or are missing{of_reference}; {times}"
         ),
     };
     out
+}
+
+/// `time 0 to 8 of 0 to 10 (80 %)`
+fn covered_text(coverage: &Coverage) -> String {
+    let (first, last) = coverage.reference;
+    match coverage.covered {
+        _ if coverage.is_whole() => format!("time {first} to {last}, all of it"),
+        Some((from, to)) => format!(
+            "time {from} to {to} of {first} to {last} ({:.3} %)",
+            100.0 * coverage.share
+        ),
+        None => format!("none of the time {first} to {last}"),
+    }
 }
 
 fn outside_text(signal: &SignalComparison) -> String {

@@ -2,10 +2,10 @@ use std::io::Write;
 use std::path::Path;
 
 use saltus_plot::{
-    Line, LineStyle, PlotOptions, Scale, TimelineRow, draw_timeline, plot_lines, plot_over_time,
-    plot_phase,
+    Line, LineStyle, PlotError, PlotOptions, Scale, TimelineRow, draw_timeline, plot_lines,
+    plot_over_time, plot_phase,
 };
-use saltus_results::{EventRecord, read_events};
+use saltus_results::{EventRecord, ResultTable, read_events};
 
 use crate::args::PlotArgs;
 use crate::exit::{Exit, Failure, Outcome};
@@ -29,7 +29,8 @@ pub(crate) fn plot(args: PlotArgs) -> Outcome {
         (Some(path), _, _) => plot_lines(&[step_sizes(path)?], &decades(options)),
         (_, Some(path), _) => draw_timeline(&rows_of(&read_log(path)?), &options),
         (_, _, Some(path)) => {
-            let table = files::read_table(path)?;
+            let names: Vec<String> = (args.over.iter()).chain(&args.variables).cloned().collect();
+            let table = read_drawn(path, &names)?;
             match &args.over {
                 Some(over) => plot_phase(&table, over, &args.variables, &options),
                 None => plot_over_time(&table, &args.variables, &options),
@@ -41,6 +42,26 @@ pub(crate) fn plot(args: PlotArgs) -> Outcome {
     let bytes = format.bytes(svg)?;
     files::write_file(&args.output, |out| out.write_all(&bytes))?;
     Ok(Exit::Done)
+}
+
+/// More rows than these make no other picture.
+const DRAWN_ROWS: usize = 200_000;
+
+/// What is to be drawn, with no more rows than can be seen.
+fn read_drawn(path: &Path, names: &[String]) -> Result<ResultTable, Failure> {
+    let mut file = files::open_result(path)?;
+    for name in names {
+        let outline = file.outline();
+        if outline.signal(name).is_none() {
+            let similar = outline.similar_names(name, 3);
+            return Err(Failure::command_line(PlotError::UnknownVariable {
+                name: name.clone(),
+                similar: similar.into_iter().map(str::to_owned).collect(),
+            }));
+        }
+    }
+    file.read_thinned(names, DRAWN_ROWS)
+        .map_err(|e| files::unreadable(path, &e))
 }
 
 fn read_log(path: &Path) -> Result<Vec<EventRecord>, Failure> {

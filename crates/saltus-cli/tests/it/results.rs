@@ -19,7 +19,10 @@ fn compare_tells_equal_from_different() {
     let ran = saltus_in(&folder, &["compare", "same.csv", "reference.csv"]);
     assert_eq!(
         (ran.exit, ran.stdout.as_str()),
-        (Some(0), "equal: 2 of 2 signals inside the tube\n")
+        (
+            Some(0),
+            "equal: 2 of 2 signals inside the tube; time 0 to 1, all of it\n"
+        )
     );
 
     let ran = saltus_in(&folder, &["compare", "other.csv", "reference.csv"]);
@@ -108,4 +111,63 @@ fn plot_draws_over_a_variable_and_refuses_two_things_at_once() {
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn recover_cuts_results_behind_their_last_row() {
+    let folder = scratch("recover");
+    let csv = folder.join("r.csv");
+    fs::write(&csv, "\"time\",\"x\"\n0,1\n1,2\n2,3.1").unwrap();
+    let ran = saltus_in(&folder, &["recover", "r.csv"]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert_eq!(
+        ran.stdout,
+        "r.csv: 2 rows up to time 1; 5 bytes that were no row are removed\n"
+    );
+    assert!(fs::read_to_string(&csv).unwrap().ends_with("1,2\n"));
+    let ran = saltus_in(&folder, &["recover", "r.csv"]);
+    assert_eq!(
+        ran.stdout,
+        "r.csv: 2 rows up to time 1; nothing had to be removed\n"
+    );
+    for wrong in ["none.mat", "r.txt"] {
+        assert_eq!(saltus_in(&folder, &["recover", wrong]).exit, Some(2));
+    }
+}
+
+#[test]
+fn compare_says_which_part_of_the_reference_it_has_seen() {
+    let folder = scratch("coverage");
+    let write = |name: &str, t_end: f64| {
+        let rows: String = (0..=100)
+            .map(|i| t_end * f64::from(i) / 100.0)
+            .map(|t| format!("{t},{},{}\n", t * t, 1.0 - t))
+            .collect();
+        fs::write(folder.join(name), format!("\"time\",\"x\",\"y\"\n{rows}")).unwrap();
+    };
+    write("whole.csv", 10.0);
+    write("part.csv", 8.0);
+    fs::write(folder.join("x.txt"), "x\n").unwrap();
+    let compare = |args: &[&str]| saltus_in(&folder, &[&["compare"], args].concat());
+    let ran = compare(&["whole.csv", "whole.csv"]);
+    assert_eq!(ran.exit, Some(0));
+    assert_eq!(
+        ran.stdout,
+        "equal: 2 of 2 signals inside the tube; time 0 to 10, all of it\n"
+    );
+    let ran = compare(&["part.csv", "whole.csv", "--allow-outside", "0.3"]);
+    assert_eq!(ran.exit, Some(1));
+    assert_eq!(
+        ran.stdout,
+        "different: the result does not cover the reference; 2 of 2 signals inside the tube; time 0 to 8 of 0 to 10 (80.000 %)\n"
+    );
+    // What was not asked for is not called equal.
+    let ran = compare(&["whole.csv", "whole.csv", "--signals", "x.txt"]);
+    assert_eq!(ran.exit, Some(0));
+    assert_eq!(
+        ran.stdout,
+        "inside the tube: 1 of 1 signals that were asked for (2 are in the reference); time 0 to 10, all of it\n"
+    );
+    let ran = compare(&["whole.csv", "part.csv"]);
+    assert!(ran.stdout.starts_with("equal: 2 of 2"), "{}", ran.stdout);
 }

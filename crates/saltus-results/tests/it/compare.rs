@@ -1,6 +1,8 @@
+use std::io::Cursor;
+
 use saltus_results::{
-    Comparison, ResultTable, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare,
-    compare_all,
+    Comparison, ResultReader, ResultTable, SignalComparison, SignalVerdict, TubeOptions, Verdict,
+    compare, compare_all, compare_files, write_mat,
 };
 
 fn table(time: Vec<f64>, y: Vec<f64>) -> ResultTable {
@@ -278,5 +280,133 @@ fn the_tube_equals_a_plain_search_over_the_window() {
             "{share} {}",
             signal.share_outside
         );
+    }
+}
+
+#[test]
+fn what_does_not_cover_the_reference_is_not_equal() {
+    let reference = sampled(1000, 10.0, |t| t.sin());
+    let generous = TubeOptions {
+        allowed_outside: 0.5,
+        ..TubeOptions::default()
+    };
+    let of = |t_end: f64| {
+        let result = sampled(1000, t_end, |t| t.sin());
+        compare_all(&result, &reference, &generous)
+    };
+    let whole = of(10.0);
+    assert_eq!(whole.verdict, Verdict::Match);
+    assert!(whole.coverage.is_whole());
+    assert_eq!(
+        (whole.coverage.share, whole.coverage.reference_signals),
+        (1.0, 1)
+    );
+    // Every signal is inside for as long as was asked for, but the rest is not there.
+    for (t_end, share) in [(9.99, 0.999), (8.0, 0.8)] {
+        let part = of(t_end);
+        assert_eq!(part.verdict, Verdict::Different, "{t_end}");
+        assert_eq!(only(&part).verdict, SignalVerdict::Match);
+        assert_eq!(part.coverage.covered, Some((0.0, t_end)));
+        assert!((part.coverage.share - share).abs() < 1e-12);
+    }
+    // Rounding of times in a text.
+    assert_eq!(of(9.999_999).verdict, Verdict::Match);
+    // The beginning is missing, or all.
+    let late = |from: f64| {
+        let shifted = sampled(100, 1.0, |_| 0.0);
+        let mut result = ResultTable::new(shifted.time().iter().map(|t| from + t).collect());
+        let y = result.time().iter().map(|t| t.sin()).collect();
+        result.push_column("y", y).unwrap();
+        compare_all(&result, &reference, &generous)
+    };
+    assert_eq!(late(4.0).coverage.covered, Some((4.0, 5.0)));
+    assert_eq!(late(20.0).coverage.covered, None);
+    assert_eq!(late(-5.0).coverage.covered, None);
+    assert!(!late(20.0).is_match() && !late(-5.0).is_match());
+}
+
+/// Curves with steps, different rows in both files, some outside of the tube.
+fn curves(seed: u64, n: usize, error: f64) -> ResultTable {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    let mut time = vec![0.0];
+    while *time.last().unwrap() < 10.0 {
+        let last = *time.last().unwrap();
+        let next = last + 20.0 * random() / n as f64;
+        // Both sides of an event at each quarter.
+        let event = (4.0 * last).floor() / 4.0 + 0.25;
+        if next >= event {
+            time.extend([event, event]);
+        } else {
+            time.push(next);
+        }
+    }
+    let mut table = ResultTable::new(time);
+    for k in 0..5 {
+        let f = |i: usize| {
+            let t = table.time()[i];
+            let is_right = i > 0 && table.time()[i - 1] == t;
+            let step = ((4.0 * t).floor()
+                - f64::from(u8::from(!is_right && (4.0 * t).fract() == 0.0)))
+                % 3.0;
+            let wrong = if (3.0..3.0 + f64::from(k) * 0.4).contains(&t) {
+                error
+            } else {
+                0.0
+            };
+            (t * f64::from(k + 1)).sin() + 0.3 * step + wrong
+        };
+        let y = (0..table.n_rows()).map(f).collect();
+        table.push_column(format!("y{k}"), y).unwrap();
+    }
+    table
+}
+
+#[test]
+fn files_larger_than_memory_compare_like_tables() {
+    let file = |table: &ResultTable| {
+        let mut bytes = Vec::new();
+        write_mat(table, &mut bytes).unwrap();
+        ResultReader::open("r.mat", Cursor::new(bytes)).unwrap()
+    };
+    for (seed, error, n, m) in [
+        (1, 0.0, 9000, 30_000),
+        (2, 0.1, 30_000, 9000),
+        (3, 1.0, 12_000, 11_000),
+    ] {
+        let (result, reference) = (curves(seed, n, error), curves(seed + 10, m, 0.0));
+        let options = TubeOptions::default();
+        let whole = compare_all(&result, &reference, &options);
+        // Slices of the smallest size: 1000 rows.
+        let parts =
+            compare_files(&mut file(&result), &mut file(&reference), None, &options, 1).unwrap();
+        assert_eq!(parts.verdict, whole.verdict);
+        assert_eq!(parts.coverage, whole.coverage);
+        assert_eq!(parts.time_tolerance, whole.time_tolerance);
+        for (a, b) in parts.signals.iter().zip(&whole.signals) {
+            assert_eq!((&a.name, a.verdict, a.scale), (&b.name, b.verdict, b.scale));
+            assert!(
+                (a.share_outside - b.share_outside).abs() < 1e-6,
+                "{a:?} {b:?}"
+            );
+            assert!(
+                (a.max_deviation - b.max_deviation).abs() < 1e-9,
+                "{a:?} {b:?}"
+            );
+            assert_eq!(a.first_outside.is_some(), b.first_outside.is_some());
+        }
+        let enough = compare_files(
+            &mut file(&result),
+            &mut file(&reference),
+            None,
+            &options,
+            1 << 30,
+        );
+        assert_eq!(enough.unwrap(), whole);
     }
 }

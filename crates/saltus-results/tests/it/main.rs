@@ -7,6 +7,7 @@ mod foreign;
 mod log;
 mod mat;
 mod recorder;
+mod recover;
 mod stream;
 mod table;
 

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use crate::journal::{Fingerprint, Fingerprints};
 use saltus_plot::{PlotOptions, plot_lines};
 use saltus_results::{
-    Comparison, ResultTable, SignalComparison, SignalVerdict, Statistics, TubeOptions, Unresolved,
-    Verdict, compare, median_spacing, parse_comparison_signals, read_result,
+    Comparison, ResultReader, ResultTable, SignalComparison, SignalVerdict, Statistics,
+    TubeOptions, Unresolved, Verdict, compare_files, median_spacing, parse_comparison_signals,
 };
 
 use super::cases::{Case, Target};
@@ -90,6 +90,7 @@ pub(super) fn version(binary: &Path) -> String {
 
 /// A reference that was read.
 struct Expected {
+    file: PathBuf,
     table: ResultTable,
     names: Vec<String>,
 }
@@ -103,7 +104,11 @@ fn read_reference(reference: &Reference) -> Result<Expected, String> {
         }
         None => table.variables().map(|(name, _)| name.to_owned()).collect(),
     };
-    Ok(Expected { table, names })
+    Ok(Expected {
+        file: reference.file.clone(),
+        table,
+        names,
+    })
 }
 
 impl Expected {
@@ -165,23 +170,17 @@ pub(super) fn run_case(case: &Case, setup: &Setup<'_>, folder: &Path) -> Option<
     let Some(expected) = expected.filter(Expected::has_signals) else {
         return plain(report);
     };
-    let result = match read_table(&scratch.output) {
-        Ok(result) => result,
+    let comparison = match compare_with(&scratch.output, &expected) {
+        Ok(comparison) => comparison,
         Err(e) => return plain(report.with_error("", e)),
     };
-    let comparison = compare(
-        &result,
-        &expected.table,
-        &expected.names,
-        &TubeOptions::default(),
-    );
     if comparison.verdict == Verdict::Match {
         report.reached = Some(Reached::Match);
     }
     let unresolved = (report.statistics.as_ref()).map_or(&[][..], |s| &s.unresolved);
     report.comparison = Some(match_report(&comparison, unresolved));
     let pictures = if setup.pictures {
-        draw(&comparison, &result, &expected.table)
+        draw(&comparison, &scratch.output, &expected.table)
     } else {
         Vec::new()
     };
@@ -398,9 +397,29 @@ fn first_error(stderr: &str, exit: Option<i32>) -> ErrorReport {
     }
 }
 
+fn open_result(path: &Path) -> Result<ResultReader<fs::File>, String> {
+    let file = fs::File::open(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    ResultReader::open(&path.to_string_lossy(), file)
+        .map_err(|e| format!("{}: {e}", path.display()))
+}
+
 fn read_table(path: &Path) -> Result<ResultTable, String> {
-    let bytes = fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    read_result(&path.to_string_lossy(), &bytes).map_err(|e| format!("{}: {e}", path.display()))
+    (open_result(path)?.read_all()).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// A result that needs more memory is compared in slices of time.
+const COMPARED_BYTES: usize = 256 << 20;
+
+fn compare_with(result: &Path, expected: &Expected) -> Result<Comparison, String> {
+    let (mut result, mut reference) = (open_result(result)?, open_result(&expected.file)?);
+    compare_files(
+        &mut result,
+        &mut reference,
+        Some(&expected.names),
+        &TubeOptions::default(),
+        COMPARED_BYTES,
+    )
+    .map_err(|e| e.to_string())
 }
 
 /// Missing signals that are named; the rest is counted.
@@ -448,10 +467,12 @@ fn match_report(comparison: &Comparison, unresolved: &[Unresolved]) -> MatchRepo
 const PICTURES_MAX: usize = 4;
 /// A curve has at most twice this many points in a picture.
 const POINTS_MAX: usize = 250;
+/// Rows of a result that are read for them.
+const DRAWN_ROWS: usize = 100_000;
 const PICTURE_SIZE: (u32, u32) = (640, 260);
 
 /// The worst signals of a result against their references.
-fn draw(comparison: &Comparison, result: &ResultTable, reference: &ResultTable) -> Vec<String> {
+fn draw(comparison: &Comparison, result: &Path, reference: &ResultTable) -> Vec<String> {
     let mut signals: Vec<&SignalComparison> = comparison.signals.iter().collect();
     signals.sort_by(|a, b| {
         (b.share_outside.total_cmp(&a.share_outside))
@@ -462,6 +483,14 @@ fn draw(comparison: &Comparison, result: &ResultTable, reference: &ResultTable) 
     } else {
         PICTURES_MAX
     };
+    signals.truncate(n);
+    let names: Vec<String> = signals.iter().map(|s| s.name.clone()).collect();
+    let drawn = open_result(result)
+        .and_then(|mut file| (file.read_thinned(&names, DRAWN_ROWS)).map_err(|e| e.to_string()));
+    // What was compared before can be read again, or there is no picture.
+    let Ok(result) = drawn else {
+        return Vec::new();
+    };
     let options = |signal: &SignalComparison| PlotOptions {
         title: Some(signal.name.clone()),
         width: PICTURE_SIZE.0,
@@ -470,13 +499,12 @@ fn draw(comparison: &Comparison, result: &ResultTable, reference: &ResultTable) 
     };
     signals
         .into_iter()
-        .take(n)
         .filter_map(|signal| {
             let line = |name: &str, table: &ResultTable| {
                 let values = table.signal(&signal.name)?.to_vec();
                 Some((name.to_owned(), thinned(table.time(), &values)))
             };
-            let lines = [line("reference", reference)?, line("result", result)?];
+            let lines = [line("reference", reference)?, line("result", &result)?];
             // A signal without finite values has no picture.
             plot_lines(&lines, &options(signal)).ok()
         })
