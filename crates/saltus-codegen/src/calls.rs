@@ -5,10 +5,11 @@
 //! table look-ups have exact ones.
 
 use crate::num::Num;
-use crate::tape::Reg;
+use crate::tape::{Reg, domain_fault};
 use crate::work::{Context, Texts, Work};
 use saltus_ir::external::TableFunction;
 use saltus_ir::func::{ExternalArg, FunctionBody};
+use saltus_ir::ops::double_of;
 use saltus_ir::{Base, Expr, ExprId, FuncId, Ir, TypeId, Value};
 use saltus_model::{FaultKind, Values};
 use std::ops::RangeFrom;
@@ -308,7 +309,7 @@ fn leaves_of(
 ) -> Result<(), FaultKind> {
     let before = out.len();
     match value {
-        Some(Some(value)) => flatten(work, value, out),
+        Some(Some(value)) => flatten(work, value, out)?,
         _ => {
             return Err(FaultKind::Range(
                 "a function did not assign one of its outputs".into(),
@@ -324,13 +325,24 @@ fn leaves_of(
     Ok(())
 }
 
-fn flatten(work: &mut Work, value: &Value, out: &mut Vec<f64>) {
+fn flatten(work: &mut Work, value: &Value, out: &mut Vec<f64>) -> Result<(), FaultKind> {
     match value {
-        Value::Array(a) => a.elems.iter().for_each(|v| flatten(work, v, out)),
-        Value::Record(fields) => fields.iter().for_each(|v| flatten(work, v, out)),
-        Value::String(text) => out.push(work.texts.intern(text)),
-        scalar => out.extend(scalar.as_f64()),
+        Value::Array(a) => a.elems.iter().try_for_each(|v| flatten(work, v, out)),
+        Value::Record(fields) => fields.iter().try_for_each(|v| flatten(work, v, out)),
+        scalar => {
+            out.extend(to_number(work, scalar)?);
+            Ok(())
+        }
     }
+}
+
+/// The number by which a scalar value is kept; `None` for arrays and records.
+fn to_number(work: &mut Work, value: &Value) -> Result<Option<f64>, FaultKind> {
+    Ok(match value {
+        Value::String(text) => Some(work.texts.intern(text)),
+        Value::Integer(n) => Some(double_of(*n).map_err(domain_fault)?),
+        other => other.as_f64(),
+    })
 }
 
 /// A scalar expression by the evaluator.
@@ -341,11 +353,7 @@ pub(crate) fn evaluate_scalar(
     values: &mut Values,
 ) -> Result<f64, FaultKind> {
     let value = crate::evaluate::expression(cx, work, expr, values)?;
-    if let Value::String(text) = &value {
-        return Ok(work.texts.intern(text));
-    }
-    value
-        .as_f64()
+    to_number(work, &value)?
         .ok_or_else(|| FaultKind::Range("an array where a number is needed".into()))
 }
 

@@ -4,6 +4,7 @@ use crate::calls::from_number;
 use crate::tape::{Sign, domain_fault};
 use crate::work::{Context, Texts, Work};
 use saltus_ir::eval::{self, Env, EvalError, EvalErrorKind, ExternalError};
+use saltus_ir::ops::DomainError;
 use saltus_ir::{Base, ExprId, FuncId, Value, VarId};
 use saltus_model::{FaultKind, Values};
 
@@ -108,6 +109,9 @@ fn fault(cx: &Context, error: EvalError) -> FaultKind {
     };
     match *error.kind {
         EvalErrorKind::Domain(domain) if error.function.is_none() => domain_fault(domain),
+        EvalErrorKind::Domain(
+            domain @ (DomainError::IntegerOverflow | DomainError::InexactInteger { .. }),
+        ) => FaultKind::IntegerOverflow(inside(domain.to_string())),
         EvalErrorKind::AssertFailed { message, values } => FaultKind::Assertion {
             message,
             values,

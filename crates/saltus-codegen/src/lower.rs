@@ -10,6 +10,7 @@
 //! parts and of arrays is bounded by [`DEPTH_MAX`].
 
 mod function;
+mod integers;
 
 pub(crate) use function::lower_function;
 
@@ -17,8 +18,10 @@ use crate::calls::{Arg, CallSite, leaf_count, table_call};
 use crate::functions::{self, FunctionTable};
 use crate::layout::Layout;
 use crate::tape::{AssertSite, Op, Reg, Sign, Tape};
+use integers::View;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_ir::flat::FlatModel;
+use saltus_ir::ops::double_of;
 use saltus_ir::{
     Base, BinaryOp, Builtin, Expr, ExprId, FuncId, Ir, Sub, TypeId, UnaryOp, Value, VarId,
 };
@@ -36,6 +39,7 @@ pub(crate) type LowerError = String;
 #[derive(Clone, Copy)]
 enum Key {
     Expr(ExprId),
+    Integer(ExprId),
     Call(ExprId),
     Slot(u32, bool),
     Trigonometric(Reg),
@@ -46,6 +50,8 @@ pub(crate) struct Lower<'a> {
     layout: &'a Layout,
     tape: Tape,
     memo: FxHashMap<ExprId, Reg>,
+    /// Registers with the 64 bits of Integer expressions.
+    integers: FxHashMap<ExprId, Reg>,
     calls: FxHashMap<ExprId, u32>,
     /// Register that holds a slot's value (`true`: its `pre`).
     slots: FxHashMap<(u32, bool), Reg>,
@@ -78,6 +84,7 @@ impl<'a> Lower<'a> {
             layout,
             tape: Tape::default(),
             memo: FxHashMap::default(),
+            integers: FxHashMap::default(),
             calls: FxHashMap::default(),
             slots: FxHashMap::default(),
             trigonometric: FxHashMap::default(),
@@ -127,9 +134,17 @@ impl<'a> Lower<'a> {
 
     /// `var := value`
     pub(crate) fn assign(&mut self, var: VarId, value: ExprId) -> Result<(), LowerError> {
-        let src = self.lower(value)?;
+        let src = self.lower_for(var, value)?;
         self.store(var, src);
         Ok(())
+    }
+
+    /// A value that a variable keeps.
+    fn lower_for(&mut self, var: VarId, value: ExprId) -> Result<Reg, LowerError> {
+        match self.flat.variables[var].base {
+            Base::Integer => self.lower_kept(value),
+            _ => self.lower(value),
+        }
     }
 
     /// `var := value`, unless a value is given from outside.
@@ -138,7 +153,7 @@ impl<'a> Lower<'a> {
         var: VarId,
         value: ExprId,
     ) -> Result<(), LowerError> {
-        let computed = self.lower(value)?;
+        let computed = self.lower_for(var, value)?;
         let src = self.alloc();
         self.emit(Op::Copy {
             dst: src,
@@ -185,7 +200,7 @@ impl<'a> Lower<'a> {
         let scope = self.enter();
         for (item, &dst) in items.iter().zip(targets) {
             self.site = item.4;
-            let src = self.lower(value(item))?;
+            let src = self.lower_for(item.0, value(item))?;
             self.emit(Op::Copy { dst, src });
             let slot = self.layout.slot(item.0).0;
             self.emit(Op::Store { src: dst, slot });
@@ -327,10 +342,18 @@ impl<'a> Lower<'a> {
 
     fn leave(&mut self, scope: Scope) {
         self.depth -= 1;
+        self.leave_branch(scope);
+    }
+
+    /// What was computed since is not known any more.
+    fn leave_branch(&mut self, scope: Scope) {
         for key in self.trail.drain(scope.0..) {
             match key {
                 Key::Expr(e) => {
                     self.memo.remove(&e);
+                }
+                Key::Integer(e) => {
+                    self.integers.remove(&e);
                 }
                 Key::Call(e) => {
                     self.calls.remove(&e);
@@ -361,6 +384,7 @@ impl<'a> Lower<'a> {
     fn forget_if_read(&mut self, slot: u32) {
         if self.slots.contains_key(&(slot, false)) {
             self.memo.clear();
+            self.integers.clear();
             self.calls.clear();
             self.slots.clear();
         }
@@ -447,63 +471,109 @@ impl<'a> Lower<'a> {
         if let Some(&reg) = self.memo.get(&root) {
             return Ok(reg);
         }
-        if self.depth > DEPTH_MAX {
-            return Err(format!("nested more than {DEPTH_MAX} levels deep"));
-        }
-        let mut stack = vec![root];
-        let mut pending = Vec::new();
-        while let Some(&top) = stack.last() {
-            if self.memo.contains_key(&top) {
-                stack.pop();
-                continue;
-            }
-            if let Some(x) = self.known_number(top) {
-                let reg = self.constant(x);
-                self.remember(top, reg);
-                stack.pop();
-                continue;
-            }
-            pending.clear();
-            self.strict_children(top, &mut pending);
-            pending.retain(|e| !self.memo.contains_key(e));
-            if pending.is_empty() {
-                let reg = self.emit_node(top)?;
-                self.remember(top, reg);
-                stack.pop();
-            } else {
-                stack.append(&mut pending);
-            }
-        }
+        self.compute(root, View::Number)?;
         self.memo
             .get(&root)
             .copied()
             .ok_or_else(|| "an expression reads what it assigns".to_string())
     }
 
+    fn has_register(&self, e: ExprId, view: View) -> bool {
+        match view {
+            View::Number => self.memo.contains_key(&e),
+            View::Integer => self.integers.contains_key(&e),
+        }
+    }
+
+    /// Gives an expression a register in this view.
+    fn compute(&mut self, root: ExprId, view: View) -> Result<(), LowerError> {
+        if self.depth > DEPTH_MAX {
+            return Err(format!("nested more than {DEPTH_MAX} levels deep"));
+        }
+        let mut stack = vec![(root, view)];
+        let mut pending = Vec::new();
+        while let Some(&(top, view)) = stack.last() {
+            if self.has_register(top, view) {
+                stack.pop();
+                continue;
+            }
+            if view == View::Number
+                && let Some(x) = self.known_number(top)
+            {
+                let reg = self.constant(x);
+                self.remember(top, reg);
+                stack.pop();
+                continue;
+            }
+            if view == View::Integer
+                && let Some(reg) = self.known_integer(top)
+            {
+                self.remember_integer(top, reg);
+                stack.pop();
+                continue;
+            }
+            pending.clear();
+            match view {
+                View::Integer => self.integer_operands(top, &mut pending),
+                View::Number if self.is_computed(top) => pending.push((top, View::Integer)),
+                View::Number => self.strict_children(top, &mut pending),
+            }
+            pending.retain(|(e, view)| !self.has_register(*e, *view));
+            if !pending.is_empty() {
+                stack.append(&mut pending);
+                continue;
+            }
+            match view {
+                View::Integer => {
+                    let reg = self.emit_integer(top)?;
+                    self.remember_integer(top, reg);
+                }
+                View::Number => {
+                    let reg = match self.integers.get(&top) {
+                        Some(&reg) if self.is_computed(top) => self.number_of_integer(reg),
+                        _ => self.emit_node(top)?,
+                    };
+                    self.remember(top, reg);
+                }
+            }
+            stack.pop();
+        }
+        Ok(())
+    }
+
     /// Scalar operands that are always evaluated.
-    fn strict_children(&self, e: ExprId, out: &mut Vec<ExprId>) {
+    fn strict_children(&self, e: ExprId, out: &mut Vec<(ExprId, View)>) {
         let ir = self.ir();
+        let first = out.len();
+        let mut plain = |e: ExprId| out.push((e, View::Number));
         match ir.expr(e) {
-            Expr::Unary(_, a) => out.push(*a),
-            Expr::Binary(BinaryOp::And | BinaryOp::Or, a, _) => out.push(*a),
+            Expr::Unary(_, a) => plain(*a),
+            Expr::Binary(BinaryOp::And | BinaryOp::Or, a, _) => plain(*a),
             Expr::Binary(_, a, b)
                 if !is_string(ir, *a) && ir.ty(*a).is_scalar() && ir.ty(*b).is_scalar() =>
             {
-                out.push(*b);
-                out.push(*a);
+                plain(*b);
+                plain(*a);
             }
-            Expr::If(c, ..) if ir.as_boolean(*c).is_none() => out.push(*c),
+            Expr::If(c, ..) if ir.as_boolean(*c).is_none() => plain(*c),
             Expr::Builtin(f, args) => match f {
                 _ if (f.is_math1() || f.is_math2())
                     && args.iter().all(|a| ir.ty(*a).is_scalar()) =>
                 {
-                    out.extend(args.iter().rev());
+                    args.iter().rev().for_each(|a| plain(*a));
                 }
-                Builtin::NoEvent | Builtin::Ordinal | Builtin::EnumOf => out.push(args[0]),
-                Builtin::Smooth if args.len() == 2 => out.push(args[1]),
+                Builtin::NoEvent | Builtin::Ordinal | Builtin::EnumOf => plain(args[0]),
+                Builtin::Smooth if args.len() == 2 => plain(args[1]),
                 _ => {}
             },
             _ => {}
+        }
+        if let Expr::Binary(op, a, b) = ir.expr(e)
+            && self.compares_integers(*op, *a, *b)
+        {
+            let sides = &mut out[first..];
+            sides.iter_mut().for_each(|side| side.1 = View::Integer);
+            out.retain(|(e, _)| !matches!(ir.expr(*e), Expr::Integer(_)));
         }
     }
 
@@ -568,13 +638,19 @@ impl<'a> Lower<'a> {
                 if self.is_whole(e) {
                     return self.integer(*op, *a, *b);
                 }
+                if self.compares_integers(*op, *a, *b) {
+                    let (f, a, b) = (*op, self.lower_integer(*a)?, self.lower_integer(*b)?);
+                    let dst = self.alloc();
+                    self.emit(Op::IntegerRelation { f, dst, a, b });
+                    return Ok(dst);
+                }
                 let (a, b) = (self.lower(*a)?, self.lower(*b)?);
                 Ok(self.binary(*op, a, b))
             }
             Expr::If(c, t, f) => match self.known_truth(*c) {
                 Some(true) => self.lower(*t),
                 Some(false) => self.lower(*f),
-                None => self.conditional(*c, *t, *f),
+                None => self.conditional(*c, *t, *f, View::Number),
             },
             Expr::Builtin(f, args) => self.builtin(e, *f, args),
             Expr::Call { .. } | Expr::Output { .. } | Expr::Leaf { .. } => {
@@ -665,27 +741,59 @@ impl<'a> Lower<'a> {
         Ok(self.binary(op, a, b))
     }
 
-    fn conditional(&mut self, c: ExprId, t: ExprId, f: ExprId) -> Result<Reg, LowerError> {
-        let c = self.lower(c)?;
-        let dst = self.alloc();
-        if self.is_eager(&[t, f]) {
-            let (t, f) = (self.lower(t)?, self.lower(f)?);
-            self.emit(Op::Copy { dst, src: t });
-            self.emit(Op::Select { dst, c, e: f });
-            return Ok(dst);
+    fn lower_in(&mut self, e: ExprId, view: View) -> Result<Reg, LowerError> {
+        match view {
+            View::Number => self.lower(e),
+            View::Integer => self.lower_integer(e),
         }
-        let skip = self.jump(Op::JumpIfNot { c, to: 0 });
-        self.branch(t, dst)?;
-        let end = self.jump(Op::Jump { to: 0 });
-        self.land(skip);
-        self.branch(f, dst)?;
-        self.land(end);
+    }
+
+    /// `if c then t else f`. A chain of conditions is one loop: each is reached where those before do not hold.
+    fn conditional(
+        &mut self,
+        c: ExprId,
+        t: ExprId,
+        f: ExprId,
+        view: View,
+    ) -> Result<Reg, LowerError> {
+        let dst = self.alloc();
+        let (mut c, mut t, mut f) = (self.lower(c)?, t, f);
+        let mut scopes = Vec::new();
+        let mut ends = Vec::new();
+        loop {
+            if self.is_eager(&[t, f]) {
+                let (t, e) = (self.lower_in(t, view)?, self.lower_in(f, view)?);
+                self.emit(Op::Copy { dst, src: t });
+                self.emit(Op::Select { dst, c, e });
+                break;
+            }
+            let skip = self.jump(Op::JumpIfNot { c, to: 0 });
+            self.branch(t, dst, view)?;
+            ends.push(self.jump(Op::Jump { to: 0 }));
+            self.land(skip);
+            match *self.ir().expr(f) {
+                Expr::If(next, then, other)
+                    if !self.has_register(f, view) && self.known_truth(next).is_none() =>
+                {
+                    scopes.push(Scope(self.trail.len()));
+                    (c, t, f) = (self.lower(next)?, then, other);
+                }
+                _ => {
+                    self.branch(f, dst, view)?;
+                    break;
+                }
+            }
+        }
+        for scope in scopes.into_iter().rev() {
+            self.leave_branch(scope);
+        }
+        ends.into_iter().for_each(|end| self.land(end));
         Ok(dst)
     }
 
-    fn branch(&mut self, value: ExprId, dst: Reg) -> Result<(), LowerError> {
+    fn branch(&mut self, value: ExprId, dst: Reg, view: View) -> Result<(), LowerError> {
         let scope = self.enter();
-        let src = self.lower(value)?;
+        let src = self.lower_in(value, view)?;
         self.emit(Op::Copy { dst, src });
         self.leave(scope);
         Ok(())
@@ -703,7 +811,7 @@ impl<'a> Lower<'a> {
             BinaryOp::And => Op::JumpIfNot { c: left, to: 0 },
             _ => Op::JumpIf { c: left, to: 0 },
         });
-        self.branch(b, dst)?;
+        self.branch(b, dst, View::Number)?;
         self.land(end);
         Ok(dst)
     }
@@ -719,6 +827,10 @@ impl<'a> Lower<'a> {
             }
             n += 1;
             if n > EAGER_MAX || !ir.ty(e).is_scalar() || is_string(ir, e) {
+                return false;
+            }
+            // A result may not fit.
+            if self.is_operator(e) {
                 return false;
             }
             match ir.expr(e) {
@@ -934,6 +1046,7 @@ impl<'a> Lower<'a> {
 
     /// `sum(a)`, `product(a)`, `min(a)`, `max(a)` of an array.
     fn reduce(&mut self, e: ExprId, f: Builtin, args: &[ExprId]) -> Result<Reg, LowerError> {
+        let ir = self.ir();
         let [array] = args else {
             return self.evaluate(e);
         };
@@ -946,10 +1059,11 @@ impl<'a> Lower<'a> {
         let Some(mut sum) = leaves.next() else {
             return self.evaluate(e);
         };
+        let base = ir.base(e);
         for b in leaves {
             sum = match f {
-                Builtin::Sum => self.binary(BinaryOp::Add, sum, b),
-                Builtin::Product => self.binary(BinaryOp::Mul, sum, b),
+                Builtin::Sum => self.typed_binary(BinaryOp::Add, (sum, base), (b, base)),
+                Builtin::Product => self.typed_binary(BinaryOp::Mul, (sum, base), (b, base)),
                 _ => {
                     let dst = self.alloc();
                     self.emit(Op::Math2 { f, dst, a: sum, b });
@@ -1127,7 +1241,7 @@ impl<'a> Lower<'a> {
                     Expr::Reduce { .. } => return Ok(None),
                     _ => {
                         return Ok(Some(Arg::Scalar {
-                            reg: self.lower(e)?,
+                            reg: self.lower_kept(e)?,
                             base,
                         }));
                     }
@@ -1287,7 +1401,7 @@ impl<'a> Lower<'a> {
                     base: Base::Real,
                 },
                 Value::Integer(i) => Arg::Scalar {
-                    reg: self.constant(*i as f64),
+                    reg: self.constant(double_of(*i).ok()?),
                     base: Base::Integer,
                 },
                 Value::Boolean(b) => Arg::Scalar {
@@ -1373,7 +1487,7 @@ impl<'a> Lower<'a> {
                 return Ok(None);
             };
             out.push(Arg::Scalar {
-                reg: self.binary(op, a, b),
+                reg: self.typed_binary(op, (a, ta), (b, tb)),
                 base: base(ta, tb),
             });
         }
@@ -1419,10 +1533,10 @@ impl<'a> Lower<'a> {
                         return None;
                     };
                     let base = if *tx == Base::Real { Base::Real } else { *ty };
-                    let product = self.binary(BinaryOp::Mul, *x, *y);
+                    let product = self.typed_binary(BinaryOp::Mul, (*x, *tx), (*y, *ty));
                     sum = Some(match sum {
                         None => (product, base),
-                        Some((s, _)) => (self.binary(BinaryOp::Add, s, product), base),
+                        Some(s) => (self.typed_binary(BinaryOp::Add, s, (product, base)), base),
                     });
                 }
                 let (reg, base) = sum?;

@@ -100,6 +100,49 @@ pub(crate) enum Op {
         a: Reg,
         b: Reg,
     },
+    /// The Integer that a number of Integer type is. Its 64 bits take the place of the double's; so for all operations on Integers.
+    ToInteger {
+        dst: Reg,
+        a: Reg,
+    },
+    /// `integer(a)`
+    FloorToInteger {
+        dst: Reg,
+        a: Reg,
+    },
+    /// The double nearest to an Integer; `kept`: for a variable, which must be equal to it.
+    FromInteger {
+        dst: Reg,
+        a: Reg,
+        kept: bool,
+    },
+    /// `+`, `-`, `*` of Integers.
+    IntegerBinary {
+        f: BinaryOp,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    /// A relation between Integers; the result is a truth value as everywhere.
+    IntegerRelation {
+        f: BinaryOp,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
+    /// `abs`, `sign` of an Integer.
+    IntegerMath1 {
+        f: Builtin,
+        dst: Reg,
+        a: Reg,
+    },
+    /// `div`, `mod`, `rem`, `min`, `max` of Integers.
+    IntegerMath2 {
+        f: Builtin,
+        dst: Reg,
+        a: Reg,
+        b: Reg,
+    },
     /// `dst := if c then dst else e`, after `dst` has got the then-value.
     Select {
         dst: Reg,
@@ -339,6 +382,55 @@ impl Tape {
                         Err(e) => return Err(self.domain(pc, e)),
                     }
                 }
+                Op::ToInteger { dst, a } => {
+                    // Whole and in range, as every number of Integer type.
+                    let n = regs[a as usize].value() as i64;
+                    regs[dst as usize] = integer(n);
+                }
+                Op::FloorToInteger { dst, a } => {
+                    match ops::floor_to_integer(regs[a as usize].value()) {
+                        Ok(n) => regs[dst as usize] = integer(n),
+                        Err(e) => return Err(self.domain(pc, e)),
+                    }
+                }
+                Op::FromInteger { dst, a, kept } => {
+                    let n = integer_in(regs[a as usize]);
+                    let x = if kept {
+                        ops::double_of(n)
+                    } else {
+                        Ok(n as f64)
+                    };
+                    match x {
+                        Ok(x) => regs[dst as usize] = N::constant(x),
+                        Err(e) => return Err(self.domain(pc, e)),
+                    }
+                }
+                Op::IntegerBinary { f, dst, a, b } => {
+                    let (a, b) = (integer_in(regs[a as usize]), integer_in(regs[b as usize]));
+                    match operands_fit(ops::integer_binary(f, a, b)) {
+                        Ok(n) => regs[dst as usize] = integer(n),
+                        Err(e) => return Err(self.domain(pc, e)),
+                    }
+                }
+                Op::IntegerRelation { f, dst, a, b } => {
+                    let (a, b) = (integer_in(regs[a as usize]), integer_in(regs[b as usize]));
+                    let holds = operands_fit(ops::integer_relation(f, a, b));
+                    regs[dst as usize] = N::constant(f64::from(u8::from(holds)));
+                }
+                Op::IntegerMath1 { f, dst, a } => {
+                    let a = integer_in(regs[a as usize]);
+                    match operands_fit(ops::integer_builtin1(f, a)) {
+                        Ok(n) => regs[dst as usize] = integer(n),
+                        Err(e) => return Err(self.domain(pc, e)),
+                    }
+                }
+                Op::IntegerMath2 { f, dst, a, b } => {
+                    let (a, b) = (integer_in(regs[a as usize]), integer_in(regs[b as usize]));
+                    match operands_fit(ops::integer_builtin2(f, a, b)) {
+                        Ok(n) => regs[dst as usize] = integer(n),
+                        Err(e) => return Err(self.domain(pc, e)),
+                    }
+                }
                 Op::Select { dst, c, e } => {
                     if regs[c as usize].value() == 0.0 {
                         regs[dst as usize] = regs[e as usize];
@@ -500,12 +592,19 @@ impl Tape {
             | Op::Not { a, .. }
             | Op::Math1 { a, .. }
             | Op::SinCos { a, .. }
+            | Op::ToInteger { a, .. }
+            | Op::FloorToInteger { a, .. }
+            | Op::FromInteger { a, .. }
+            | Op::IntegerMath1 { a, .. }
             | Op::CheckIndex { a, .. } => read(a),
             Op::Add { a, b, .. }
             | Op::Sub { a, b, .. }
             | Op::Mul { a, b, .. }
             | Op::Div { a, b, .. }
             | Op::Math2 { a, b, .. }
+            | Op::IntegerBinary { a, b, .. }
+            | Op::IntegerRelation { a, b, .. }
+            | Op::IntegerMath2 { a, b, .. }
             | Op::Binary { a, b, .. } => {
                 read(a);
                 read(b);
@@ -574,6 +673,13 @@ impl Tape {
             | Op::Math1 { dst, .. }
             | Op::Math2 { dst, .. }
             | Op::Binary { dst, .. }
+            | Op::ToInteger { dst, .. }
+            | Op::FloorToInteger { dst, .. }
+            | Op::FromInteger { dst, .. }
+            | Op::IntegerBinary { dst, .. }
+            | Op::IntegerRelation { dst, .. }
+            | Op::IntegerMath1 { dst, .. }
+            | Op::IntegerMath2 { dst, .. }
             | Op::Select { dst, .. }
             | Op::Gather { dst, .. }
             | Op::GatherSlots { dst, .. }
@@ -639,8 +745,29 @@ pub(crate) fn domain_fault(error: DomainError) -> FaultKind {
             function: "^",
             argument: base,
         },
-        DomainError::IntegerOverflow => FaultKind::Range(error.to_string()),
+        DomainError::IntegerOverflow | DomainError::InexactInteger { .. } => {
+            FaultKind::IntegerOverflow(error.to_string())
+        }
     }
+}
+
+/// A register that holds an Integer.
+fn integer<N: Num>(n: i64) -> N {
+    N::constant(integer_bits(n))
+}
+
+/// The Integer in a register.
+fn integer_in<N: Num>(register: N) -> i64 {
+    register.value().to_bits() as i64
+}
+
+/// The double with the bits of an Integer.
+pub(crate) fn integer_bits(n: i64) -> f64 {
+    f64::from_bits(n as u64)
+}
+
+fn operands_fit<T>(result: Option<T>) -> T {
+    result.expect("the lowering makes operations on Integers of operators that Integers have")
 }
 
 fn math1<N: Num>(f: Builtin, a: N) -> Result<N, DomainError> {

@@ -1,7 +1,9 @@
 //! The scalar kernel: what each operator and scalar built-in means on numbers.
 //!
 //! Comes in: an operator and numbers. Goes out: the number, or why there is none. Used by the evaluator, by
-//! constant folding and by the tape interpreter, so that all three agree. Boolean values are 0 and 1 here.
+//! constant folding and by the tape interpreter, so that all three agree. Boolean values are 0 and 1 here. Integers have 64
+//! bits: a result that does not fit is an error, never rounded or wrapped. A variable of a model is kept as a double, so it holds the
+//! Integers that a double can tell apart from their neighbours ([`double_of`]).
 //! Meanings: Modelica specification 3.6, sections 3.4, 3.5 (operators) and 3.7 (built-in functions).
 //!
 //! There are bare functions (`unary`, `binary`, `builtin1`, `builtin2`), which follow IEEE 754 outside the domain,
@@ -21,6 +23,8 @@ pub enum DomainError {
     Power { base: f64, exponent: f64 },
     /// An Integer result that does not fit 64 bits.
     IntegerOverflow,
+    /// An Integer that no double is equal to, in the place of a variable.
+    InexactInteger { value: i64 },
 }
 
 impl fmt::Display for DomainError {
@@ -39,6 +43,10 @@ impl fmt::Display for DomainError {
                 )
             }
             DomainError::IntegerOverflow => write!(f, "the Integer result needs more than 64 bits"),
+            DomainError::InexactInteger { value } => write!(
+                f,
+                "a variable cannot hold the Integer {value}: above 2^53 its values are multiples of powers of two"
+            ),
         }
     }
 }
@@ -181,6 +189,32 @@ pub fn check_builtin(op: Builtin, x: f64, y: f64) -> Result<(), DomainError> {
     }
 }
 
+/// The double that a variable of Integer type has for this value.
+#[inline]
+pub fn double_of(n: i64) -> Result<f64, DomainError> {
+    let x = n as f64;
+    // The conversion back saturates: 2^63 would come back as the largest Integer.
+    if x as i64 == n && x < INTEGER_END {
+        Ok(x)
+    } else {
+        Err(DomainError::InexactInteger { value: n })
+    }
+}
+
+/// A relation between Integers; `None` for other operators.
+#[inline]
+pub fn integer_relation(op: BinaryOp, a: i64, b: i64) -> Option<bool> {
+    Some(match op {
+        BinaryOp::Lt => a < b,
+        BinaryOp::Le => a <= b,
+        BinaryOp::Gt => a > b,
+        BinaryOp::Ge => a >= b,
+        BinaryOp::Eq => a == b,
+        BinaryOp::Ne => a != b,
+        _ => return None,
+    })
+}
+
 /// `+`, `-` and `*` of Integers; `None` for operators whose result is not Integer.
 pub fn integer_binary(op: BinaryOp, a: i64, b: i64) -> Option<Result<i64, DomainError>> {
     let result = match op {
@@ -219,8 +253,8 @@ pub fn integer_builtin2(op: Builtin, a: i64, b: i64) -> Option<Result<i64, Domai
         Builtin::Min => Ok(a.min(b)),
         Builtin::Max => Ok(a.max(b)),
         Builtin::Div => quotient(a.checked_div(b)),
-        Builtin::Rem => quotient(a.checked_rem(b)),
-        Builtin::Mod => quotient(a.checked_rem(b)).map(|r| {
+        Builtin::Rem => quotient(remainder(a, b)),
+        Builtin::Mod => quotient(remainder(a, b)).map(|r| {
             if r != 0 && (r < 0) != (b < 0) {
                 r + b
             } else {
@@ -231,12 +265,19 @@ pub fn integer_builtin2(op: Builtin, a: i64, b: i64) -> Option<Result<i64, Domai
     })
 }
 
+/// The remainder of a division by -1 is zero although the quotient may not fit.
+fn remainder(a: i64, b: i64) -> Option<i64> {
+    (b != 0).then(|| a.wrapping_rem(b))
+}
+
+/// 2^63, the first number above the range of Integers. The range begins at its negative.
+pub const INTEGER_END: f64 = 9_223_372_036_854_775_808.0;
+
 /// `x` as the nearest smaller Integer, if it fits.
+#[inline]
 pub fn floor_to_integer(x: f64) -> Result<i64, DomainError> {
-    // 2^63 is the first number above the range; both bounds are exact.
-    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     let floor = x.floor();
-    if (-LIMIT..LIMIT).contains(&floor) {
+    if (-INTEGER_END..INTEGER_END).contains(&floor) {
         Ok(floor as i64)
     } else {
         Err(DomainError::IntegerOverflow)

@@ -109,6 +109,8 @@ pub enum FaultKind {
     Forbidden(String),
     /// The model code is not defined here (table out of range, array index).
     Range(String),
+    /// An Integer that does not fit its place.
+    IntegerOverflow(String),
     /// The values select a mode that cannot be structured; `code` names the error.
     Mode {
         code: &'static str,

@@ -162,6 +162,9 @@ fn fault_diagnostic(subject: Subject<'_>, fault: &Fault, doing: &str) -> Diagnos
         FaultKind::Range(message) => {
             subject.at("index-out-of-range", site, format!("{message} {doing}"))
         }
+        FaultKind::IntegerOverflow(message) => {
+            subject.at("integer-overflow", site, format!("{message} {doing}"))
+        }
         FaultKind::Mode {
             code,
             message,

@@ -38,10 +38,8 @@ const INNER_PASSES: usize = 8;
 const OPS_MAX: usize = 60_000;
 /// Passes of one loop, after which the evaluator takes over.
 const PASSES_MAX: f64 = 1e6;
-/// Integers are computed with as doubles; beyond this size they would be rounded.
+/// Sums and products of Integers are computed on doubles: up to this size, 2^53, the result is exact.
 const INTEGER_MAX: f64 = 9_007_199_254_740_992.0;
-/// A sum of Integers with a constant of this size is not checked.
-const SMALL_INTEGER: f64 = 1_048_576.0;
 /// Elements of an array that a loop or a comprehension makes.
 const ELEMENTS_MAX: usize = 10_000;
 
@@ -169,6 +167,7 @@ impl Lower<'_> {
 
     fn bind(&mut self, local: LocalId, binding: Binding) {
         self.memo.clear();
+        self.integers.clear();
         self.calls.clear();
         let state = self.locals_mut();
         state.constant.clear();

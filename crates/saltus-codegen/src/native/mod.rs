@@ -8,6 +8,7 @@
 //! Memory: an [`Engine`] owns all code of one model and frees it when it is dropped; code runs only while it lives.
 
 pub(crate) mod foreign;
+mod integers;
 mod plan;
 mod shims;
 mod translate;

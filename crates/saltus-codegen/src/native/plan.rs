@@ -169,6 +169,14 @@ fn spread(tape: &Tape, active: &mut [bool]) {
             Op::Not { .. } | Op::GatherSlots { .. } | Op::Lookup { .. } | Op::Evaluate { .. } => {
                 false
             }
+            // So are Integers.
+            Op::ToInteger { .. }
+            | Op::FloorToInteger { .. }
+            | Op::FromInteger { .. }
+            | Op::IntegerBinary { .. }
+            | Op::IntegerRelation { .. }
+            | Op::IntegerMath1 { .. }
+            | Op::IntegerMath2 { .. } => false,
             Op::Binary { f, .. } if *f != saltus_ir::BinaryOp::Pow => false,
             _ => {
                 let mut any = false;

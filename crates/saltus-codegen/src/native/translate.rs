@@ -25,14 +25,14 @@ const VECTORS_MAX: usize = 4;
 const DOUBLE: i32 = 8;
 
 /// Directional derivatives, two per vector.
-type Lanes = [Value; VECTORS_MAX];
+pub(super) type Lanes = [Value; VECTORS_MAX];
 
 /// A number while the function is built.
 #[derive(Clone, Copy)]
-struct Num {
-    x: Value,
+pub(super) struct Num {
+    pub(super) x: Value,
     /// `None`: +0 in every lane.
-    d: Option<Lanes>,
+    pub(super) d: Option<Lanes>,
 }
 
 #[derive(Clone, Copy)]
@@ -109,9 +109,9 @@ pub(super) fn piece(
     Some(())
 }
 
-struct Translate<'a> {
-    b: FunctionBuilder<'a>,
-    tape: &'a Tape,
+pub(super) struct Translate<'a> {
+    pub(super) b: FunctionBuilder<'a>,
+    pub(super) tape: &'a Tape,
     plan: &'a Plan,
     /// Vectors of a dual number; 0 for plain numbers.
     vectors: usize,
@@ -340,6 +340,13 @@ impl Translate<'_> {
                 let truth = self.relation(f, a, b)?;
                 self.define_boolean(dst, truth);
             }
+            Op::ToInteger { .. }
+            | Op::FloorToInteger { .. }
+            | Op::FromInteger { .. }
+            | Op::IntegerBinary { .. }
+            | Op::IntegerRelation { .. }
+            | Op::IntegerMath1 { .. }
+            | Op::IntegerMath2 { .. } => self.integer_operation(pc)?,
             Op::Select { dst, c, e } => {
                 let keep = self.truth(c)?;
                 let (a, b) = (self.get(dst)?, self.get(e)?);
@@ -422,7 +429,7 @@ impl Translate<'_> {
 
     // ---- registers ----
 
-    fn get(&mut self, reg: Reg) -> Option<Num> {
+    pub(super) fn get(&mut self, reg: Reg) -> Option<Num> {
         match self.plan.places[reg as usize] {
             Place::Value => self.values.get(&reg).copied(),
             Place::Variable => {
@@ -456,7 +463,7 @@ impl Translate<'_> {
         }
     }
 
-    fn define(&mut self, reg: Reg, value: Num) {
+    pub(super) fn define(&mut self, reg: Reg, value: Num) {
         self.truths.remove(&reg);
         let value = self.as_planned(reg, value);
         match self.plan.places[reg as usize] {
@@ -493,7 +500,7 @@ impl Translate<'_> {
     }
 
     /// A truth value, as number and as machine Boolean.
-    fn define_boolean(&mut self, reg: Reg, truth: Value) {
+    pub(super) fn define_boolean(&mut self, reg: Reg, truth: Value) {
         let (yes, no) = (self.number(1.0), self.number(0.0));
         let x = self.b.ins().select(truth, yes, no);
         self.define(reg, Num { x, d: None });
@@ -595,13 +602,13 @@ impl Translate<'_> {
 
     // ---- faults and the interpreter ----
 
-    fn fail_if(&mut self, bad: Value, pc: usize, operands: &[Reg]) {
+    pub(super) fn fail_if(&mut self, bad: Value, pc: usize, operands: &[Reg]) {
         let (next, cold) = self.check_blocks();
         self.b.ins().brif(bad, cold, &[], next, &[]);
         self.failing(cold, next, pc, operands);
     }
 
-    fn fail_unless(&mut self, good: Value, pc: usize, operands: &[Reg]) {
+    pub(super) fn fail_unless(&mut self, good: Value, pc: usize, operands: &[Reg]) {
         let (next, cold) = self.check_blocks();
         self.b.ins().brif(good, next, &[], cold, &[]);
         self.failing(cold, next, pc, operands);
@@ -747,7 +754,7 @@ impl Translate<'_> {
 
     // ---- functions ----
 
-    fn number(&mut self, x: f64) -> Value {
+    pub(super) fn number(&mut self, x: f64) -> Value {
         self.b.ins().f64const(x)
     }
 

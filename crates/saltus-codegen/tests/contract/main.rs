@@ -6,5 +6,6 @@ mod direct;
 mod events;
 mod expressions;
 mod functions;
+mod integers;
 mod native;
 mod systems;

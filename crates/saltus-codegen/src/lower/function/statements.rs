@@ -363,6 +363,7 @@ impl Lower<'_> {
 
     pub(super) fn restore(&mut self, bindings: FxHashMap<LocalId, Binding>) {
         self.memo.clear();
+        self.integers.clear();
         self.calls.clear();
         let state = self.locals_mut();
         state.constant.clear();

@@ -1,7 +1,7 @@
 //! Expressions of functions: arrays, records, comprehensions, reductions, calls.
 
 use super::shapes::{base_of, coerced, dims_of, elements, opened, shaped, sized, stacked};
-use super::{Binding, ELEMENTS_MAX, INTEGER_MAX, SMALL_INTEGER};
+use super::{Binding, ELEMENTS_MAX, INTEGER_MAX};
 use crate::calls::Arg;
 use crate::lower::{Lower, LowerError, has_strings, result_tree};
 use crate::tape::{Op, Reg};
@@ -107,23 +107,18 @@ impl Lower<'_> {
         a: ExprId,
         b: ExprId,
     ) -> Result<Reg, LowerError> {
-        let small = |x: Option<f64>| x.is_some_and(|x| x.abs() <= SMALL_INTEGER);
-        let safe =
-            op != BinaryOp::Mul && (small(self.known_number(a)) || small(self.known_number(b)));
         let (a, b) = (self.lower(a)?, self.lower(b)?);
         let reg = self.binary(op, a, b);
         let reg = self.whole_number(reg);
-        if !safe {
-            let size = self.alloc();
-            self.emit(Op::Math1 {
-                f: Builtin::Abs,
-                dst: size,
-                a: reg,
-            });
-            let most = self.constant(INTEGER_MAX);
-            let c = self.binary(BinaryOp::Le, size, most);
-            self.emit(Op::Check { c });
-        }
+        let size = self.alloc();
+        self.emit(Op::Math1 {
+            f: Builtin::Abs,
+            dst: size,
+            a: reg,
+        });
+        let most = self.constant(INTEGER_MAX);
+        let c = self.binary(BinaryOp::Le, size, most);
+        self.emit(Op::Check { c });
         Ok(reg)
     }
 
@@ -145,8 +140,9 @@ impl Lower<'_> {
             .ok_or("an iteration over a range that is not known")?;
         let outer = self.locals_mut().bindings.get(&iter).cloned();
         // What was computed before does not depend on the iterator.
-        let (memo, calls) = (
+        let (memo, integers, calls) = (
             std::mem::take(&mut self.memo),
+            std::mem::take(&mut self.integers),
             std::mem::take(&mut self.calls),
         );
         let mut parts = Vec::new();
@@ -155,7 +151,7 @@ impl Lower<'_> {
             parts.push(self.value(body)?);
         }
         self.rebind(iter, outer);
-        (self.memo, self.calls) = (memo, calls);
+        (self.memo, self.integers, self.calls) = (memo, integers, calls);
         Ok(parts)
     }
 
@@ -173,8 +169,8 @@ impl Lower<'_> {
             };
             let (a, b) = (self.number_of(sum)?, self.number_of(part)?);
             let reg = match op {
-                Reduction::Sum => self.binary(BinaryOp::Add, a, b),
-                Reduction::Product => self.binary(BinaryOp::Mul, a, b),
+                Reduction::Sum => self.typed_binary(BinaryOp::Add, (a, base), (b, base)),
+                Reduction::Product => self.typed_binary(BinaryOp::Mul, (a, base), (b, base)),
                 Reduction::Min => self.math2(Builtin::Min, a, b),
                 Reduction::Max => self.math2(Builtin::Max, a, b),
             };
