@@ -597,16 +597,6 @@ impl Instance for CompiledInstance {
                 values.pre[flag.index()] = 0.0;
             }
         }
-        // The same assignments ran without a fault a moment ago; they are Boolean functions of the flags.
-        if self
-            .system
-            .execute(&program.flag_tape, values, &mut [])
-            .is_ok()
-        {
-            for slot in &program.flag_followers {
-                values.pre[slot.index()] = values.get(*slot);
-            }
-        }
     }
 
     fn reselect_states(&mut self, values: &mut Values) -> Result<Vec<SelectionChange>, Fault> {

@@ -71,9 +71,6 @@ pub(crate) struct Program {
     pub(crate) notes: Vec<InitialNote>,
     pub(crate) initial_conditions: InitialConditions,
     pub(crate) unset_enums: Vec<Slot>,
-    /// Discrete assignments that go back with the time flags, and what they assign.
-    pub(crate) flag_tape: Code,
-    pub(crate) flag_followers: Vec<Slot>,
     pub(crate) sets: Vec<SetCode>,
     pub(crate) engine: SharedEngine,
     pub(crate) functions: Vec<FunctionCode>,
@@ -294,16 +291,6 @@ pub(crate) fn build(
         .iter()
         .map(|set| b.state_set(set))
         .collect();
-    let flag_steps: Vec<Assignment> = system
-        .flag_steps
-        .iter()
-        .filter_map(|&i| match &system.event[i] {
-            Step::Assign { assignment, .. } => Some(*assignment),
-            _ => None,
-        })
-        .collect();
-    let flag_tape = b.assignments(&flag_steps);
-    let flag_followers = flag_steps.iter().map(|a| layout.slot(a.var)).collect();
     let pattern = depend::state_pattern(&system, &layout);
     let dae = b.dae(&pattern);
     let mut feeds = vec![false; layout.n_slots];
@@ -430,8 +417,6 @@ pub(crate) fn build(
         notes,
         initial_conditions,
         unset_enums,
-        flag_tape: flag_tape.into(),
-        flag_followers,
         sets,
         engine: SharedEngine::default(),
         functions,

@@ -29,6 +29,7 @@ pub(crate) fn check_discrete(model: &FlatModel) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let continuous = continuous_variables(model);
+    let elsewhere = alone_in_own_type(model);
     let mut known = FxHashMap::default();
     let mut errors = Vec::new();
     for equation in &model.equations {
@@ -36,7 +37,10 @@ pub(crate) fn check_discrete(model: &FlatModel) -> Vec<Diagnostic> {
             let Expr::Var(v) = *model.ir.expr(side) else {
                 continue;
             };
-            if !is_discrete(v) || !changes(model, &continuous, &mut known, value, false) {
+            if !is_discrete(v)
+                || !changes(model, &continuous, &mut known, value, false)
+                || (model.ir.base(value) != model.variables[v].base && elsewhere.contains(&v))
+            {
                 continue;
             }
             errors.push(
@@ -54,6 +58,18 @@ pub(crate) fn check_discrete(model: &FlatModel) -> Vec<Diagnostic> {
         }
     }
     errors
+}
+
+/// Variables that stand alone on a side of an equation of their own type. `der(x) = n` with an Integer `n` that another equation
+/// determines says something about `x` (specification 3.8: an equation is solved only for what may vary as much as it does).
+fn alone_in_own_type(model: &FlatModel) -> FxHashSet<VarId> {
+    let sides = (model.equations.iter()).flat_map(|e| [(e.lhs, e.rhs), (e.rhs, e.lhs)]);
+    sides
+        .filter_map(|(side, other)| match *model.ir.expr(side) {
+            Expr::Var(v) if model.ir.base(other) == model.variables[v].base => Some(v),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Variables of when-clauses, algorithms and clocks: an equation in which they stand determines something else.

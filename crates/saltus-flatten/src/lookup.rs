@@ -400,6 +400,14 @@ impl<'a> Flattener<'a> {
                         .help("write `redeclare replaceable`, or remove the outer redeclaration"),
                     ));
                 }
+            } else if let Some(what) = other_kind(&element.kind, arg) {
+                let declared = element.span;
+                self.report(Box::new(
+                    Diagnostic::error("type-mismatch", layer.span, format!("`{name}` is {what}"))
+                        .secondary(declared, "declared here")
+                        .help("redeclare a class as a class and a component as a component"),
+                ));
+                continue;
             } else {
                 self.check_replaced(&element, name, arg, layer.span);
                 match &arg.kind {
@@ -750,6 +758,19 @@ fn changes_sizes_only(element: &Element<'_>, arg: &ast::Argument) -> bool {
 }
 
 /// Whether a redeclaration may be redeclared again.
+/// A redeclaration replaces a class by a class and a component by a component (specification 7.3): which rule it breaks.
+fn other_kind(kind: &ElementKind<'_>, arg: &ast::Argument) -> Option<&'static str> {
+    match (kind, &arg.kind) {
+        (ElementKind::Class(_), ast::ArgumentKind::Component(_)) => {
+            Some("a class, and is redeclared as a component")
+        }
+        (ElementKind::Component(_), ast::ArgumentKind::Class { .. }) => {
+            Some("a component, and is redeclared as a class")
+        }
+        _ => None,
+    }
+}
+
 fn is_replaceable(arg: &ast::Argument) -> bool {
     let inside = match &arg.kind {
         ast::ArgumentKind::Component(decl) => decl.prefixes.replaceable,

@@ -126,7 +126,7 @@ pub trait Instance {
     /// now to 1, all others to 0. Returns true if one was set.
     fn set_time_flags(&mut self, values: &mut Values) -> bool;
 
-    /// Called at the end of an event step: resets those flags to 0 (in `v` and `pre`).
+    /// Called after the first pass of an event step and at its end: resets those flags to 0 (in `v` and `pre`).
     fn clear_time_flags(&mut self, values: &mut Values);
 
     /// Called with the values at an accepted point from which the integrator starts or may start again: state sets choose their states

@@ -2,18 +2,20 @@
 //!
 //! ```text
 //! pre := v                                   left limits of everything, v⁻
-//! set the flags of sample and clocks due now
+//! set the flags of sample and clocks due now, or of the end of the run
 //! repeat
 //!     run the sorted event system            relations and discrete variables are unknowns here and only here
 //!     apply the reinits it asked for         x⁺
 //!     enter the mode that it selects         states of that mode, jumps and impulses that its constraints ask for
 //!     if nothing changed: stop               no reinit moved a state, no mode was entered, every discrete slot equals its pre
 //!     pre := v                               for all slots at once; n := n + 1
+//!     reset the flags of sample and clocks   they are true in the first pass only (specification 3.7.5)
 //! reset the flags
 //! ```
 //! Every line has a test in `tests/event_step.rs`.
 
 use crate::error::{Oscillation, Phase, SimError};
+use crate::init::set_flag;
 use crate::jump::enter_mode;
 use crate::point::Mode;
 use saltus_model::{Instance, ScheduleKind, Site, Slot, System, Values};
@@ -31,6 +33,8 @@ pub(crate) enum TimeFlags {
     Due,
     /// The event goes on at the same instant; they have had their turn.
     Spent,
+    /// The end of the run: they have had their turn, and `terminal()`, in this slot, is true in every pass.
+    Terminal(Slot),
 }
 
 /// What an event step, with its continuations at the same instant, did. Kept for the next event, so that none allocates.
@@ -101,11 +105,14 @@ pub(crate) fn event_step<I: Instance>(
     let iterations_max = step.iterations + ITERATIONS_MAX;
     values.pre.copy_from_slice(&values.v);
     step.flags.clear();
-    if flags == TimeFlags::Due {
-        instance.set_time_flags(values);
-        if instance.has_modes() {
-            step.note_flags(values);
-        }
+    let mut ticks = false;
+    match flags {
+        TimeFlags::Due => ticks = instance.set_time_flags(values),
+        TimeFlags::Spent => {}
+        TimeFlags::Terminal(slot) => values.set(slot, 1.0),
+    }
+    if flags != TimeFlags::Spent && instance.has_modes() {
+        step.note_flags(values);
     }
     mode.driver.forget_factors();
     loop {
@@ -120,8 +127,15 @@ pub(crate) fn event_step<I: Instance>(
             return Err(oscillation(instance, mode, values, tolerances));
         }
         values.pre.copy_from_slice(&values.v);
+        if std::mem::take(&mut ticks) {
+            instance.clear_time_flags(values);
+            step.flags.clear();
+        }
     }
     instance.clear_time_flags(values);
+    if let TimeFlags::Terminal(slot) = flags {
+        set_flag(values, Some(slot), 0.0);
+    }
     mode.put_back(values);
     mode.driver.forget_factors();
     Ok(())

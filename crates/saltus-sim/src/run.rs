@@ -20,7 +20,7 @@ use crate::creep::Creep;
 use crate::error::{Phase, RunFailure, SimError};
 use crate::event_step::{TimeFlags, event_step};
 use crate::guard::{Inside, beyond};
-use crate::init::{initialise, set_flag};
+use crate::init::initialise;
 use crate::inline::Inline;
 use crate::options::{Environment, OptionError, Options, StartPoint};
 use crate::point::{
@@ -437,7 +437,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
         {
             return match self.beyond_guard(&error)? {
                 Some(located) => Ok(State::AtEvent(Occasion::State { located })),
-                None => self.fold(error).map(State::AtEvent),
+                None => self.fold(error),
             };
         }
         let end = self.work.integrator.time();
@@ -483,14 +483,15 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
         if matches!(written, Ok(Written::Paused)) || written.is_ok() && ends_later {
             return Ok(State::Stepped(step));
         }
+        let written = match written {
+            Ok(written) => written,
+            Err(error) => return self.fold(error),
+        };
         self.keep_step();
-        match written {
-            Ok(Written::UntilEvent(located)) => Ok(State::AtEvent(Occasion::State { located })),
-            Ok(_) => match step.located {
-                Some(located) => Ok(State::AtEvent(self.occasion(located))),
-                None => self.end_step(step.target),
-            },
-            Err(error) => self.fold(error).map(State::AtEvent),
+        match (written, step.located) {
+            (Written::UntilEvent(located), _) => Ok(State::AtEvent(Occasion::State { located })),
+            (_, Some(located)) => Ok(State::AtEvent(self.occasion(located))),
+            (_, None) => self.end_step(step.target),
         }
     }
 
@@ -509,7 +510,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
             return Ok(State::AtEvent(Occasion::Time { time: target }));
         }
         if let Err(error) = self.complete_step(target) {
-            return self.fold(error).map(State::AtEvent);
+            return self.fold(error);
         }
         if target >= self.options.stop_time {
             return Ok(State::AtEvent(Occasion::Terminal));
@@ -787,7 +788,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
 
     /// Where a block that was solved a moment ago has no solution nearby, its branch of solutions ends: a Schmitt trigger tips over. A regular
     /// solution goes on over a few units of time resolution, so the failure there is the end of the branch and not one of the iteration.
-    fn fold(&mut self, error: SimError) -> Result<Occasion, SimError> {
+    fn fold(&mut self, error: SimError) -> Result<State, SimError> {
         let end = self.work.integrator.time();
         let (mut t_left, mut t, failure) = match &error {
             SimError::StepTooSmall {
@@ -811,6 +812,15 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
         };
         let failure = failure.clone();
         let is_beyond = t > end;
+        if !is_beyond && !self.complete_interpolant()? {
+            if self.repeats == REPEATS_MAX {
+                return Err(error);
+            }
+            let step_size = 0.5 * (end - self.work.integrator.time_old());
+            self.take_back_step(step_size)?;
+            return Ok(State::Continuous);
+        }
+        self.keep_step();
         while !is_beyond && t - t_left > FOLD_ULPS * time_resolution(t, 0.0) {
             let middle = 0.5 * (t_left + t);
             match self.left_limits(middle, Accuracy::Trial) {
@@ -829,7 +839,27 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
         }
         self.last_fold = t;
         self.branch_ended = Some(failure);
-        Ok(Occasion::Fold { t_left, t })
+        Ok(State::AtEvent(Occasion::Fold { t_left, t }))
+    }
+
+    /// Makes the interpolant of the last step ready. False if the model cannot be evaluated at a point that it needs.
+    fn complete_interpolant(&mut self) -> Result<bool, SimError> {
+        let time = self.work.integrator.time();
+        let relations = match &mut self.constrained {
+            None => Relations::Held,
+            Some(constrained) => Relations::Bound(constrained),
+        };
+        let mut problem = ModelProblem {
+            system: self.instance.system(&self.values),
+            driver: &mut self.mode.driver,
+            values: &mut self.values,
+            relations,
+        };
+        match self.work.integrator.complete_interpolant(&mut problem) {
+            Ok(()) => Ok(true),
+            Err(error) if error.recoverable() => Ok(false),
+            Err(error) => Err(SimError::evaluation(time, Phase::Continuous, error)),
+        }
     }
 
     /// Left limits of an event. Where the model cannot be evaluated at the event's time with the relations that held before, they are those of the last
@@ -1670,12 +1700,12 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
         let t = self.values.time();
         if let Some(slot) = self.instance.info().terminal {
             self.work.before.copy_from_slice(&self.values.v);
-            set_flag(&mut self.values, Some(slot), 1.0);
             self.work.step.clear();
-            self.event_step(TimeFlags::Spent)?;
-            set_flag(&mut self.values, Some(slot), 0.0);
-            self.record_event(t, EventKind::Terminal, false);
+            let checked = self.event_step(TimeFlags::Terminal(slot));
+            // The run has come to its end also where an assertion about the end fails.
             self.row(RowKind::Final);
+            checked?;
+            self.record_event(t, EventKind::Terminal, false);
         } else if self.last_row != Some((t, RowKind::AfterEvent)) {
             self.row(RowKind::Final);
         }

@@ -158,7 +158,7 @@ impl<'a> Extractor<'a> {
                 Expr::Time => Some(Dependence::Time),
                 Expr::Builtin(Builtin::Pre, args) => {
                     let Expr::Var(v) = *ir.expr(args[0]) else {
-                        unreachable!("pre has a variable as argument")
+                        unreachable!("the front end lets `pre` have variables only")
                     };
                     Some(of_var(v).min(Dependence::Discrete))
                 }
@@ -243,26 +243,37 @@ impl<'a> Extractor<'a> {
                 let minus = ir.mul(args[0], args[2]);
                 Some(ir.if_(positive, plus, minus))
             }
-            Expr::Builtin(Builtin::Der, args) if !matches!(ir.expr(args[0]), Expr::Var(_)) => {
-                match crate::derivative::der_operator(self.work, args[0]) {
-                    Ok(derivative) => Some(derivative),
-                    Err(why) => {
-                        let text = expr_text(self.work, args[0]);
-                        self.work.error(
-                            Diagnostic::error(
-                                "not-differentiable",
-                                self.origin.span,
-                                format!("`{text}` cannot be differentiated"),
-                            )
-                            .note(why),
-                        );
-                        let zero = self.work.flat.ir.real(0.0);
-                        Some(zero)
-                    }
+            Expr::Builtin(Builtin::Der, args) => match ir.expr(args[0]).clone() {
+                Expr::Var(_) => None,
+                // A second derivative: that of the variable or expression which is the first one.
+                Expr::Builtin(Builtin::Der, inner) => {
+                    let first = match ir.expr(inner[0]) {
+                        Expr::Var(_) => self.der(inner[0]),
+                        _ => self.derivative(inner[0]),
+                    };
+                    let ir = &mut self.work.flat.ir;
+                    Some(ir.add_scalar(Expr::Builtin(Builtin::Der, Box::new([first])), Base::Real))
                 }
-            }
+                _ => Some(self.derivative(args[0])),
+            },
             _ => None,
         }
+    }
+
+    /// `der` of an expression in terms of `der` of variables; 0 where there is none, which is reported.
+    fn derivative(&mut self, e: ExprId) -> ExprId {
+        crate::derivative::der_operator(self.work, e).unwrap_or_else(|why| {
+            let text = expr_text(self.work, e);
+            self.work.error(
+                Diagnostic::error(
+                    "not-differentiable",
+                    self.origin.span,
+                    format!("`{text}` cannot be differentiated"),
+                )
+                .note(why),
+            );
+            self.work.flat.ir.real(0.0)
+        })
     }
 
     fn build(&mut self, id: ExprId, context: Context) -> ExprId {
@@ -330,21 +341,9 @@ impl<'a> Extractor<'a> {
                         flag
                     }
                 };
-                let flag = self.work.var(flag);
-                if context == Context::Algorithm {
-                    self.edge(flag)
-                } else {
-                    flag
-                }
+                self.work.var(flag)
             }
-            Builtin::Sample => {
-                let flag = self.sample(args);
-                if context == Context::Algorithm {
-                    self.edge(flag)
-                } else {
-                    flag
-                }
-            }
+            Builtin::Sample => self.sample(args),
             Builtin::Der => self.der(args[0]),
             Builtin::Delay => self.delay(args),
             Builtin::SpatialDistribution => self.transport(args),
@@ -445,29 +444,44 @@ impl<'a> Extractor<'a> {
 
     fn pre(&mut self, arg: ExprId, context: Context) -> ExprId {
         let ir = &self.work.flat.ir;
-        let Expr::Var(v) = *ir.expr(arg) else {
+        let outside_when = matches!(
+            context,
+            Context::Events | Context::Quiet | Context::Algorithm
+        );
+        match *ir.expr(arg) {
+            Expr::Var(v) => {
+                let class = self.work.class(v);
+                if outside_when && matches!(class, Class::Continuous | Class::Delayed) {
+                    let name = self.work.name(v);
+                    let declared = self.work.span(v);
+                    let error = self
+                        .pre_of_continuous(name.as_str())
+                        .secondary(declared, format!("`{name}` is declared here"));
+                    self.work.error(error);
+                }
+                self.work.pre(v)
+            }
+            Expr::Time => {
+                if outside_when {
+                    let error = self.pre_of_continuous("time");
+                    self.work.error(error);
+                }
+                arg
+            }
             // An element that has been folded to a constant.
-            return arg;
-        };
-        if matches!(self.work.class(v), Class::Continuous | Class::Delayed)
-            && matches!(
-                context,
-                Context::Events | Context::Quiet | Context::Algorithm
-            )
-        {
-            let name = self.work.name(v);
-            let declared = self.work.span(v);
-            self.work.error(
-                Diagnostic::error(
-                    "pre-of-continuous",
-                    self.origin.span,
-                    format!("`pre({name})` stands outside a when-clause, but `{name}` is a continuous-time variable"),
-                )
-                .secondary(declared, format!("`{name}` is declared here"))
-                .help("use `pre` of discrete-time variables, or write the equation in a when-clause"),
-            );
+            _ => arg,
         }
-        self.work.pre(v)
+    }
+
+    fn pre_of_continuous(&self, name: &str) -> Diagnostic {
+        Diagnostic::error(
+            "pre-of-continuous",
+            self.origin.span,
+            format!(
+                "`pre({name})` stands outside a when-clause, but `{name}` is a continuous-time variable"
+            ),
+        )
+        .help("use `pre` of discrete-time variables, or write the equation in a when-clause")
     }
 
     fn der(&mut self, arg: ExprId) -> ExprId {

@@ -426,7 +426,6 @@ fn finish(work: Work, parts: Parts) -> StructuredSystem {
         derivatives: parts.schedules.derivatives,
         crossing_steps: parts.schedules.crossing_steps,
         outputs: parts.schedules.outputs,
-        flag_steps: parts.schedules.flag_steps,
         initial: parts.initial.steps,
         initial_notes: parts.initial.notes,
         initial_conditions: parts.initial.conditions,

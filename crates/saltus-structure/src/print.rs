@@ -6,8 +6,7 @@ use saltus_ir::{BinaryOp, Expr, ExprId, Ir, VarId};
 use saltus_syntax::Span;
 use std::fmt::Write;
 
-/// Steps of the event system are marked with the schedule they belong to (`d` derivatives, `c` crossing functions, `o` outputs,
-/// `f` follows a sample flag).
+/// Steps of the event system are marked with the schedule they belong to (`d` derivatives, `c` crossing functions, `o` outputs).
 ///
 /// The whole system: states with the reason they were chosen, parameters, blocks, crossing functions, time events, initial system.
 pub fn print_structure(system: &StructuredSystem) -> String {
@@ -166,7 +165,6 @@ impl Printer<'_> {
             .iter()
             .for_each(|&k| place[k] = 'c');
         self.system.outputs.iter().for_each(|&k| place[k] = 'o');
-        self.system.flag_steps.iter().for_each(|&k| place[k] = 'f');
         self.system
             .event
             .iter()

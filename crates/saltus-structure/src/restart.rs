@@ -340,7 +340,6 @@ impl Restart {
                 derivatives: Vec::new(),
                 crossing_steps: Vec::new(),
                 outputs: Vec::new(),
-                flag_steps: Vec::new(),
                 initial: Vec::new(),
                 initial_notes: Vec::new(),
                 initial_conditions: Default::default(),

@@ -12,7 +12,6 @@ pub(crate) struct Schedules {
     pub(crate) crossing_steps: Vec<usize>,
     pub(crate) outputs: Vec<usize>,
     pub(crate) feeds_derivatives: Vec<bool>,
-    pub(crate) flag_steps: Vec<usize>,
 }
 
 /// Expressions of a step.
@@ -187,7 +186,6 @@ pub(crate) fn schedules(
     for &(_, der) in states {
         schedules.feeds_derivatives[der.index()] = true;
     }
-    schedules.flag_steps = flag_steps(work, event, &reads);
     schedules
 }
 
@@ -215,48 +213,6 @@ fn reach(seeds: &[VarId], step_of: &[usize], reads: &[Vec<VarId>], marked: &mut 
     while let Some(k) = stack.pop() {
         reads[k].iter().for_each(|v| visit(v, &mut stack, marked));
     }
-}
-
-/// Discrete assignments that follow a sample or tick flag at the same instant (and so must go back with it), without
-/// those that keep their own `pre` value.
-fn flag_steps(work: &mut Work, event: &[Step], reads: &[Vec<VarId>]) -> Vec<usize> {
-    let of_delays: FxHashSet<VarId> = work
-        .delays
-        .iter()
-        .flat_map(|d| {
-            let (from, to) = d.range.unzip();
-            [Some(d.stretch), from, to]
-        })
-        .flatten()
-        .collect();
-    let mut follows: FxHashSet<VarId> = work
-        .flat
-        .variables
-        .ids()
-        .filter(|&v| {
-            work.class(v) == Class::Flag
-                && !of_delays.contains(&v)
-                && work.homotopy != Some(v)
-                && work.terminal_flag != Some(v)
-        })
-        .collect();
-    let mut steps = Vec::new();
-    for (k, step) in event.iter().enumerate() {
-        if let Step::Assign {
-            assignment,
-            discrete: true,
-        } = step
-            && reads[k].iter().any(|v| follows.contains(v))
-            && work
-                .pre_incidence(&[assignment.value])
-                .binary_search(&assignment.var)
-                .is_err()
-        {
-            follows.insert(assignment.var);
-            steps.push(k);
-        }
-    }
-    steps
 }
 
 /// Crossing functions that can change between events, with their class.

@@ -223,9 +223,6 @@ pub struct StructuredSystem {
     pub derivatives: Vec<usize>,
     pub crossing_steps: Vec<usize>,
     pub outputs: Vec<usize>,
-    /// Indices into `event`, in order: discrete assignments that follow a sample or tick flag at the same instant. They are
-    /// carried out again when the flags are cleared at the end of an event, and their new values are also their `pre` values.
-    pub flag_steps: Vec<usize>,
     /// The sorted initial system. A variable without a step in it keeps its start value; `pre(v)` in it is the start value of `v`
     /// (both arrays hold the start values before it runs).
     pub initial: Vec<Step>,

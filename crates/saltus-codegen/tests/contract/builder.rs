@@ -53,7 +53,6 @@ impl Builder {
             derivatives: Vec::new(),
             crossing_steps: Vec::new(),
             outputs: Vec::new(),
-            flag_steps: Vec::new(),
             initial: Vec::new(),
             initial_notes: Vec::new(),
             initial_conditions: Default::default(),

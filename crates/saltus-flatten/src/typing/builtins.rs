@@ -290,10 +290,14 @@ impl<'a> Flattener<'a> {
                     "noClock" => Builtin::NoClock,
                     _ => Builtin::NoEvent,
                 };
+                if matches!(op, Builtin::Pre | Builtin::Previous) {
+                    self.expect_variable(name, v[0], span)?;
+                }
                 Ok(self.same_type(op, &[], v[0], &[]))
             }
             "edge" | "change" => {
                 self.n_args(name, v, 1..=1, span)?;
+                self.expect_variable(name, v[0], span)?;
                 let ty = self.ir.ty(v[0]).clone();
                 if text == "edge" && ty.base != Base::Boolean {
                     return Err(error(
@@ -845,6 +849,31 @@ impl<'a> Flattener<'a> {
     }
 
     /// An operator whose result has the type of `e`; records field by field where their fields are at hand.
+    /// The operators that look at the past take a variable, or elements or components of one (specification 3.7.5).
+    fn expect_variable(&self, name: Name, e: ExprId, span: Span) -> Res<()> {
+        let mut todo = vec![e];
+        while let Some(e) = todo.pop() {
+            match self.ir.expr(e) {
+                Expr::Var(_) | Expr::VarArray(_) | Expr::Time => {}
+                Expr::Array(_) | Expr::Record { .. } => {
+                    self.ir.for_each_child(e, |c| todo.push(c));
+                }
+                Expr::Index { base, .. } | Expr::Field { base, .. } => todo.push(*base),
+                // A constant, or a parameter that is evaluated.
+                _ if self.ir.is_literal(e) => {}
+                _ => {
+                    return Err(error_help(
+                        "wrong-argument",
+                        span,
+                        format!("`{name}` takes a variable, found an expression"),
+                        "give the expression a variable of its own, by an equation",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn same_type(&mut self, op: Builtin, before: &[ExprId], e: ExprId, after: &[ExprId]) -> ExprId {
         if let Expr::Record { record, fields } = self.ir.expr(e).clone() {
             let fields = fields

@@ -193,6 +193,34 @@ fn assigned_in_when(ir: &Ir, statements: &[Statement], inside: bool, vars: &mut 
     }
 }
 
+/// Where a when-statement with this condition is active: at the edge of the condition, which gets a memory of its own, and at
+/// initialisation if `initial()` makes it true (specification 8.6, 11.2.7.3).
+pub(super) fn when_edge(ir: &mut Ir, condition: ExprId) -> ExprId {
+    let [at_start, later] = [true, false].map(|initial| with_initial(ir, condition, initial));
+    let edge = match ir.as_boolean(later) {
+        Some(_) => ir.boolean(false),
+        None => ir.call_builtin(Builtin::Edge, &[later]),
+    };
+    if at_start == later || ir.as_boolean(at_start) != Some(true) {
+        return edge;
+    }
+    let initial = ir.add_scalar(Expr::Builtin(Builtin::Initial, Box::new([])), Base::Boolean);
+    ir.or(initial, edge)
+}
+
+/// The expression with `initial()` replaced by its value.
+fn with_initial(ir: &mut Ir, e: ExprId, value: bool) -> ExprId {
+    let mut memo = FxHashMap::default();
+    for id in ir.reachable(&[e]) {
+        let new = match ir.expr(id) {
+            Expr::Builtin(Builtin::Initial, _) => ir.boolean(value),
+            _ => ir.rebuild_folded(id, &memo),
+        };
+        memo.insert(id, new);
+    }
+    memo[&e]
+}
+
 pub(super) fn guarded_assert(
     pass: &mut Scalarizer<'_>,
     condition: ExprId,
@@ -719,17 +747,7 @@ impl<'a> FunctionBuilder<'a> {
         if !self.ir.ty(condition).is_scalar() || self.reads_output(condition) {
             return Err(unsupported());
         }
-        Ok(match self.ir.expr(condition) {
-            Expr::Builtin(
-                Builtin::Initial
-                | Builtin::Terminal
-                | Builtin::Sample
-                | Builtin::Edge
-                | Builtin::Change,
-                _,
-            ) => condition,
-            _ => self.ir.call_builtin(Builtin::Edge, &[condition]),
-        })
+        Ok(when_edge(self.ir, condition))
     }
 
     fn reads_output(&self, e: ExprId) -> bool {

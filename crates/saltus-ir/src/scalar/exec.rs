@@ -3,9 +3,9 @@
 //! An `if` with a constant condition takes its branch; otherwise both branches are executed and every variable that
 //! differs becomes an if-expression. Loops are unrolled while their bounds are constant.
 
-use super::algorithm::{guarded_assert, subscript_in_range};
+use super::algorithm::{guarded_assert, subscript_in_range, when_edge};
 use super::{Result, ScalarError, Scalarizer, Selection, Shaped, Shared};
-use crate::expr::{BinaryOp, Builtin, Expr, Ir};
+use crate::expr::{BinaryOp, Expr, Ir};
 use crate::func::{Access, FunctionBody, Place, Statement, StatementKind, Target};
 use crate::types::{Base, Type};
 use crate::{ExprId, FuncId, LocalId, VarId};
@@ -352,7 +352,7 @@ impl Scalarizer<'_> {
         for &condition in *conditions {
             let leaves = self.expr(condition)?.leaves.clone();
             for leaf in leaves {
-                let edge = self.edge_of(leaf);
+                let edge = when_edge(self.ir, leaf);
                 fires = self.ir.or(fires, edge);
             }
         }
@@ -364,21 +364,6 @@ impl Scalarizer<'_> {
                 |pass| pass.block(body),
                 |pass| pass.when_statement(rest),
             ),
-        }
-    }
-
-    /// `edge(c)`; the operators that are true only at an instant are their own edge.
-    fn edge_of(&mut self, condition: ExprId) -> ExprId {
-        match self.ir.expr(condition) {
-            Expr::Builtin(
-                Builtin::Initial
-                | Builtin::Terminal
-                | Builtin::Sample
-                | Builtin::Edge
-                | Builtin::Change,
-                _,
-            ) => condition,
-            _ => self.ir.call_builtin(Builtin::Edge, &[condition]),
         }
     }
 

@@ -105,3 +105,36 @@ fn unknown_names_are_told_with_the_known_ones() {
     let isolation = model.experiment().event_isolation("magic").err().map(error);
     assert!(isolation.is_some_and(|e| e.contains("together, regula-falsi, golden-section")));
 }
+
+#[test]
+fn a_solution_that_ends_inside_a_step_is_found_by_every_integrator() {
+    let model = compile(
+        "model Fold
+  Real x(start = -1, fixed = true), y(start = -1.3);
+equation
+  der(x) = sin(time);
+  y^3 - y = x;
+end Fold;",
+        "Fold",
+    );
+    // The branches end where x = -cos(t) is ±2/(3·√3).
+    let end = (-2.0 / 27f64.sqrt()).acos();
+    let wanted = [
+        end,
+        std::f64::consts::PI + end,
+        2.0 * std::f64::consts::PI + end,
+    ];
+    // The error of the methods of first order over the whole run.
+    let accuracy = 5e-3;
+    let solvers = "dopri5 dop853 radau esdirk bdf euler rk4 runge-kutta-simpson rkf45 backward-euler trapezoidal lobatto";
+    for solver in solvers.split(' ') {
+        let experiment = model.experiment().stop_time(10.0).tolerance(1e-5);
+        let run = experiment.solver(solver).and_then(|e| e.simulate());
+        let run = run.unwrap_or_else(|error| panic!("{solver}: {error}"));
+        let folds = run.events().iter().filter(|e| e.kind == EventKind::Fold);
+        let times: Vec<f64> = folds.map(|e| e.time).collect();
+        let found = times.len() == 3
+            && (times.iter().zip(wanted)).all(|(t, wanted)| (t - wanted).abs() < accuracy);
+        assert!(found, "{solver}: {times:?}, not {wanted:?}");
+    }
+}
