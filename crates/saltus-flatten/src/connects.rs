@@ -385,8 +385,9 @@ impl<'a> Flattener<'a> {
         let outside = outside
             && (self.insts[inst].parent == Some(cx.inst)
                 || self.declarer_of_connector(inst) == Some(cx.inst));
-        let range = self.var(inst)?;
-        let (dims, chosen) = self.select(cx.scope, part, &range.dims)?;
+        // No variable is made yet: the other end of the connect may be absent.
+        let all = self.component_dims(inst)?;
+        let (dims, chosen) = self.select(cx.scope, part, &all)?;
         Ok((
             chosen.into_iter().map(|k| (inst, k as u32)).collect(),
             dims,

@@ -262,9 +262,9 @@ impl<'a> Flattener<'a> {
             let Some(link) = node.link.map(|link| self.graph.links[link]) else {
                 return true;
             };
-            node.side.outside
-                && (self.within_expandable(node.side.inst)
-                    || self.is_protected_in(node.side.inst, link.within))
+            // What feeds the bus of a component is connected inside of it.
+            self.within_expandable(node.side.inst)
+                || node.side.outside && self.is_protected_in(node.side.inst, link.within)
         };
         let nodes = || members.iter().map(|&k| sets.nodes[k]);
         let Some(reader) = nodes().find(|&node| causal(node)) else {
