@@ -328,12 +328,17 @@ impl<'a> Flattener<'a> {
             Some(&id) => id,
             None => {
                 let name = class.name;
-                let literals = literals
-                    .unwrap_or(&[])
-                    .iter()
+                let literals: Vec<Name> = (literals.unwrap_or(&[]).iter())
                     .map(|l| l.name.name)
                     .collect();
-                let id = self.ir.enums.push(EnumType { name, literals });
+                // Enumerations with the same literals in the same order are one type (specification 6.4).
+                let same = (self.ir.enums.iter())
+                    .find(|(_, e)| e.literals == literals && !literals.is_empty())
+                    .map(|(id, _)| id);
+                let id = match same {
+                    Some(id) => id,
+                    None => self.ir.enums.push(EnumType { name, literals }),
+                };
                 self.enum_ids.insert(def, id);
                 id
             }
