@@ -30,8 +30,12 @@ enum Lowered {
     Equal(flat::Equation),
     When(flat::When),
     Assert(flat::Assert),
-    /// A call for its effect, outside when.
-    Call(ExprId, Origin),
+    /// A call for its effect, outside when, with the condition of the if-equations around it.
+    Call {
+        guard: Option<ExprId>,
+        call: ExprId,
+        origin: Origin,
+    },
 }
 
 impl<'a> Flattener<'a> {
@@ -94,7 +98,11 @@ impl<'a> Flattener<'a> {
                 Lowered::Equal(e) => self.sections.equations.push(e),
                 Lowered::When(w) => self.sections.whens.push(w),
                 Lowered::Assert(a) => self.sections.asserts.push(a),
-                Lowered::Call(call, origin) => {
+                Lowered::Call {
+                    guard,
+                    call,
+                    origin,
+                } => {
                     // A call for its effect outside when: once, at the start.
                     let condition = self
                         .ir
@@ -102,7 +110,7 @@ impl<'a> Flattener<'a> {
                     let branch = WhenBranch {
                         conditions: vec![condition],
                         body: vec![WhenAction::Call {
-                            guard: None,
+                            guard,
                             call,
                             origin,
                         }],
@@ -532,7 +540,23 @@ impl<'a> Flattener<'a> {
                         a.condition = self.ir.or(not_chosen, a.condition);
                         out.push(Lowered::Assert(a));
                     }
-                    Lowered::When(_) | Lowered::Call(..) => {
+                    Lowered::Call {
+                        guard,
+                        call,
+                        origin,
+                    } => {
+                        let chosen = self.branch_guard(conditions, k);
+                        let guard = match guard {
+                            Some(inner) => self.ir.and(chosen, inner),
+                            None => chosen,
+                        };
+                        out.push(Lowered::Call {
+                            guard: Some(guard),
+                            call,
+                            origin,
+                        });
+                    }
+                    Lowered::When(_) => {
                         return Err(Box::new(
                             Diagnostic::error("unsupported-feature", origin.span, "a when-equation inside an if-equation whose condition is not a parameter expression")
                                 .help("move the condition of the if-equation into the when-condition"),
@@ -1106,7 +1130,11 @@ impl<'a> Flattener<'a> {
             ))),
             _ => {
                 let e = self.expr(cx.scope, call)?;
-                out.push(Lowered::Call(e, origin));
+                out.push(Lowered::Call {
+                    guard: None,
+                    call: e,
+                    origin,
+                });
                 Ok(())
             }
         }
