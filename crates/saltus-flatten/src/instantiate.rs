@@ -1037,22 +1037,29 @@ impl<'a> Flattener<'a> {
         Ok(None)
     }
 
-    /// How many modifiers of a record's component stand outside of, or beside, the value given to the whole record: that value
-    /// wins over modifiers further in.
+    /// How many modifiers of a record's component stand outside of, or beside, the value given to the whole record or to a record around
+    /// it: that value wins over modifiers further in.
     fn n_layers_before_whole(&self, inst: InstId) -> usize {
-        let Some(parent) = self.insts[inst].parent else {
-            return usize::MAX;
-        };
-        let record = &self.insts[parent];
-        let whole = (record.layers.iter())
-            .position(|l| matches!(l.kind, LayerKind::Modification(m) if m.value.is_some()));
-        match whole {
-            Some(k) if is_value_as_whole(record.restriction) => {
-                let name = self.insts[inst].name;
-                crate::elaborate::descend_all(&record.layers[..=k], name).len()
+        let mut n = usize::MAX;
+        let mut names = vec![self.insts[inst].name];
+        let mut at = inst;
+        while let Some(parent) = self.insts[at].parent
+            && is_value_as_whole(self.insts[parent].restriction)
+        {
+            let record = &self.insts[parent];
+            let whole = (record.layers.iter())
+                .position(|l| matches!(l.kind, LayerKind::Modification(m) if m.value.is_some()));
+            if let Some(k) = whole {
+                let mut before = record.layers[..=k].to_vec();
+                for name in names.iter().rev() {
+                    before = crate::elaborate::descend_all(&before, *name);
+                }
+                n = n.min(before.len());
             }
-            _ => usize::MAX,
+            names.push(record.name);
+            at = parent;
         }
+        n
     }
 
     fn field_of(&mut self, whole: ExprId, parent: InstId, inst: InstId) -> Res<ExprId> {
