@@ -68,10 +68,34 @@ pub(crate) struct AccessArgs {
     pub(crate) allow_foreign: bool,
 }
 
+/// What a command that only compiles may take.
+#[derive(Args, Debug)]
+pub(crate) struct LimitArgs {
+    /// Give up after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = positive)]
+    pub(crate) max_wall: f64,
+    /// Give up beyond so many megabytes of address space; default: nine tenths of the machine's memory (Linux only)
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) max_memory: Option<u64>,
+}
+
+impl Command {
+    /// The limits of commands that only compile.
+    pub(crate) fn limits(&self) -> Option<&LimitArgs> {
+        match self {
+            Command::Check(args) => Some(&args.limits),
+            Command::Show(args) => Some(&args.limits),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 #[derive(Args, Debug)]
@@ -159,6 +183,8 @@ pub(crate) struct SimulateArgs {
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
     #[command(flatten)]
     pub(crate) access: AccessArgs,
     /// What to print

@@ -11,6 +11,7 @@ use saltus::{
 use saltus_results::{EventRecord, ResultTable, Statistics};
 
 use crate::args::{AccessArgs, Setting, ShowFormat, SimulateArgs, Stage, TargetArgs};
+use crate::commands::simulate_outputs;
 use crate::consent;
 use crate::deadline::Deadline;
 use crate::exit::{Exit, Failure};
@@ -108,11 +109,14 @@ pub(crate) fn show(
 /// Compiles and runs. `Err` only if there is nothing to write: the model or the command line is wrong.
 pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     let deadline = args.max_wall.map(Deadline::new);
-    let (mut session, class) = open(&args.target)?;
+    let log = read_log();
+    let (mut session, class) = open_logged(&args.target, &log)?;
     permit(&mut session, &args.access)?;
     let output = (args.output.clone())
         .unwrap_or_else(|| PathBuf::from(format!("{}_res.mat", file_stem(&class))));
     files::check_writable(&output)?;
+    let outputs = simulate_outputs(args, &output);
+    outputs.check_distinct()?;
     let start = match &args.start_from {
         Some(from) => {
             let table = files::open_result(&from.file)?.read_around(from.time);
@@ -135,6 +139,7 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
         .flat_map(|plot| plot.variables.clone())
         .collect();
     check_names(&compiled, &plotted)?;
+    outputs.check_not_read(&log.all())?;
 
     let mut rows = ResultFile::new(&output)?;
     let mut events = args.events.as_deref().map(EventFile::new);
@@ -272,12 +277,16 @@ pub(crate) fn file_stem(model: &str) -> String {
 
 /// The session with libraries and, if a file is named, its text; and the class that is meant.
 pub(crate) fn open(target: &TargetArgs) -> Result<(Session, String), Failure> {
+    open_logged(target, &read_log())
+}
+
+/// A list of the files that are read.
+fn read_log() -> ReadLog {
     // How `saltus test` learns on which files a model depends.
-    let log = match std::env::var_os(READ_FILE) {
+    match std::env::var_os(READ_FILE) {
         Some(path) => ReadLog::with_observer(move |read| note_read(Path::new(&path), read)),
         None => ReadLog::default(),
-    };
-    open_logged(target, &log)
+    }
 }
 
 /// The same, with a list of the files that are read.

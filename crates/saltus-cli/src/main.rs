@@ -11,6 +11,7 @@ mod exit;
 mod files;
 mod interrupt;
 mod memory;
+mod outputs;
 mod progress;
 
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::args::{Cli, Command};
+use crate::deadline::Deadline;
 use crate::exit::Exit;
 
 /// Deeply nested models are worked on recursively; the depth is bounded, and this is room for the bound.
@@ -42,6 +44,9 @@ fn main() -> ExitCode {
             return exit.into();
         }
     };
+    if let Some(limits) = cli.command.limits() {
+        memory::limit_to(limits.max_memory);
+    }
     // Before there is any other thread; the folder for intermediate files is removed at the end.
     let confinement = match consent::confine_command(&cli.command) {
         Ok(confinement) => confinement,
@@ -66,6 +71,8 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Exit {
+    // Ends the program if the command does not come to an end.
+    let _deadline = (cli.command.limits()).map(|limits| Deadline::new(limits.max_wall));
     let outcome = match cli.command {
         Command::Check(args) => commands::check(args),
         Command::Simulate(args) => commands::simulate(*args),

@@ -48,7 +48,7 @@ fn checked(at: *mut u8) -> *mut u8 {
 #[cold]
 fn exhausted() -> ! {
     const MESSAGE: &str = "error[out-of-memory]: the memory of this machine does not suffice for this model\n\
-         help: arrays or the number of components may be larger than meant; look at their sizes with `saltus check`, write fewer variables with `--variables`, or raise the limit (`ulimit -v`, `--memory` of `saltus test`)\n";
+         help: arrays or the number of components may be larger than meant; look at their sizes with `saltus check`, write fewer variables with `--variables`, or raise the limit (`--max-memory`, `ulimit -v`, `--memory` of `saltus test`)\n";
     #[cfg(unix)]
     // SAFETY: `write` and `_exit` are called with a text that lives for ever and allocate nothing.
     unsafe {
@@ -62,24 +62,61 @@ fn exhausted() -> ! {
     }
 }
 
+/// Share of the memory that a command which only compiles may take: the machine stays usable.
+const COMPILING_SHARE: f64 = 0.9;
+
 /// Limits the address space to memory and swap of the machine, unless a smaller limit is there already.
-#[cfg(target_os = "linux")]
 pub(crate) fn limit() {
-    // SAFETY: the structures are plain numbers, filled by the calls that get them.
-    unsafe {
+    if let Some(machine) = machine() {
+        lower_to(machine.memory + machine.swap);
+    }
+}
+
+/// Limits the address space to so many megabytes, or to a large share of the machine's memory.
+pub(crate) fn limit_to(megabytes: Option<u64>) {
+    match (megabytes, machine()) {
+        (Some(megabytes), _) => lower_to(megabytes.saturating_mul(1 << 20)),
+        (None, Some(machine)) => lower_to((COMPILING_SHARE * machine.memory as f64) as u64),
+        (None, None) => {}
+    }
+}
+
+/// What the machine has, in bytes.
+struct Machine {
+    memory: u64,
+    swap: u64,
+}
+
+#[cfg(target_os = "linux")]
+fn machine() -> Option<Machine> {
+    // SAFETY: the structure is plain numbers, filled by the call.
+    let info = unsafe {
         let mut info: libc::sysinfo = std::mem::zeroed();
+        (libc::sysinfo(&mut info) == 0).then_some(info)
+    }?;
+    let unit = u64::from(info.mem_unit);
+    Some(Machine {
+        memory: info.totalram as u64 * unit,
+        swap: info.totalswap as u64 * unit,
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn lower_to(bytes: u64) {
+    // SAFETY: the structure is plain numbers, filled by the call that gets it.
+    unsafe {
         let mut limit: libc::rlimit = std::mem::zeroed();
-        if libc::sysinfo(&mut info) != 0 || libc::getrlimit(libc::RLIMIT_AS, &mut limit) != 0 {
-            return;
-        }
-        let unit = u64::from(info.mem_unit);
-        let there = (info.totalram as u64 + info.totalswap as u64) * unit;
-        if limit.rlim_cur > there {
-            limit.rlim_cur = there;
+        if libc::getrlimit(libc::RLIMIT_AS, &mut limit) == 0 && limit.rlim_cur > bytes {
+            limit.rlim_cur = bytes;
             libc::setrlimit(libc::RLIMIT_AS, &limit);
         }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn limit() {}
+fn machine() -> Option<Machine> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn lower_to(_bytes: u64) {}

@@ -23,7 +23,16 @@ const DARK: [(&str, &str); 13] = [
 pub(crate) fn with_dark_colours(svg: &str) -> String {
     let end = svg.find('>').map_or(0, |k| k + 1);
     let (open, rest) = svg.split_at(end);
-    format!("{open}\n{}{rest}", dark_style())
+    without_controls(&format!("{open}\n{}{rest}", dark_style()))
+}
+
+/// Names and titles come from models. XML does not allow control characters, and marks that change the direction of writing could show other text than there is.
+fn without_controls(svg: &str) -> String {
+    let is_wrong = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}')
+    };
+    svg.replace(is_wrong, "\u{fffd}")
 }
 
 fn dark_style() -> String {
@@ -57,7 +66,7 @@ pub(crate) fn open((width, height): (f64, f64), font_size: f64) -> String {
 
 pub(crate) fn close(mut out: String) -> String {
     out.push_str("</svg>\n");
-    out
+    without_controls(&out)
 }
 
 pub(crate) fn text(out: &mut String, x: f64, y: f64, anchor: &str, size: f64, what: &str) {

@@ -179,9 +179,9 @@ impl<R: Read + Seek> ResultReader<R> {
         let mut group = Group::default();
         self.scan(&wanted, |t, values| {
             if group.n_rows == group_len {
-                std::mem::take(&mut group).keep(&mut kept);
+                group.keep(&mut kept);
             }
-            group.add((t, values.to_vec()));
+            group.add(t, values);
             ControlFlow::Continue(())
         })?;
         group.keep(&mut kept);
@@ -231,39 +231,65 @@ impl Kept {
 #[derive(Default)]
 struct Group {
     n_rows: usize,
-    last: Option<Row>,
-    /// By their number in the group: the first row, and for each trajectory the lowest and the highest.
-    first: Option<Row>,
-    low: Vec<(usize, Row)>,
-    high: Vec<(usize, Row)>,
+    /// The first row, the last one, and for each trajectory the lowest and the highest.
+    rows: Vec<Numbered>,
+}
+
+/// A row and its number in its group.
+#[derive(Default, Clone)]
+struct Numbered {
+    number: usize,
+    time: f64,
+    values: Vec<f64>,
+}
+
+impl Numbered {
+    /// Takes the place of another row, in the same memory.
+    fn set(&mut self, number: usize, time: f64, values: &[f64]) {
+        (self.number, self.time) = (number, time);
+        values.clone_into(&mut self.values);
+    }
 }
 
 impl Group {
-    fn add(&mut self, row: Row) {
-        if self.first.is_none() {
-            self.first = Some(row.clone());
-            self.low = vec![(0, row.clone()); row.1.len()];
-            self.high = self.low.clone();
-        }
-        for k in 0..row.1.len() {
-            if row.1[k] < self.low[k].1.1[k] {
-                self.low[k] = (self.n_rows, row.clone());
+    fn add(&mut self, time: f64, values: &[f64]) {
+        let number = self.n_rows;
+        if number == 0 {
+            self.rows
+                .resize_with(2 + 2 * values.len(), Numbered::default);
+            for row in &mut self.rows {
+                row.set(0, time, values);
             }
-            if row.1[k] > self.high[k].1.1[k] {
-                self.high[k] = (self.n_rows, row.clone());
+        }
+        let [_, last, extremes @ ..] = &mut self.rows[..] else {
+            unreachable!("a group has its first and its last row");
+        };
+        last.set(number, time, values);
+        for (k, value) in values.iter().enumerate() {
+            if *value < extremes[2 * k].values[k] {
+                extremes[2 * k].set(number, time, values);
+            }
+            if *value > extremes[2 * k + 1].values[k] {
+                extremes[2 * k + 1].set(number, time, values);
             }
         }
         self.n_rows += 1;
-        self.last = Some(row);
     }
 
-    fn keep(self, kept: &mut Kept) {
-        let ends = [(0, self.first), (self.n_rows.saturating_sub(1), self.last)];
-        let ends = ends.into_iter().filter_map(|(i, row)| Some((i, row?)));
-        let mut rows: Vec<(usize, Row)> = ends.chain(self.low).chain(self.high).collect();
-        rows.sort_by_key(|(i, _)| *i);
-        rows.dedup_by_key(|(i, _)| *i);
-        rows.into_iter().for_each(|(_, row)| kept.push_row(row));
+    /// Hands over the rows that are kept and begins anew.
+    fn keep(&mut self, kept: &mut Kept) {
+        if self.n_rows == 0 {
+            return;
+        }
+        self.rows.sort_by_key(|row| row.number);
+        let mut before = None;
+        for row in &self.rows {
+            if before != Some(row.number) {
+                kept.push((row.time, &row.values));
+            }
+            before = Some(row.number);
+        }
+        self.n_rows = 0;
     }
 }
 

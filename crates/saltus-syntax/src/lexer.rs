@@ -441,6 +441,7 @@ impl<'a> Lexer<'a> {
                     return TokenKind::Ident;
                 }
                 b'\n' | b'\r' => break,
+                0..=0x1f | 0x7f => return self.control_in_ident(pos),
                 b'\\' if matches!(self.bytes.get(pos + 1), Some(b'\'' | b'\\')) => pos += 2,
                 _ => pos += 1,
             }
@@ -453,6 +454,23 @@ impl<'a> Lexer<'a> {
                 "this quoted identifier is not closed on its line",
             )
             .help("close the identifier with `'`; strings are written with `\"`"),
+        );
+        TokenKind::Invalid
+    }
+
+    /// Names are printed, and terminals obey control characters.
+    fn control_in_ident(&mut self, at: usize) -> TokenKind {
+        self.pos = at + 1;
+        self.diagnostics.push(
+            Diagnostic::error(
+                "unknown-character",
+                self.span(at, at + 1),
+                format!(
+                    "the control character U+{:04X} cannot be part of an identifier",
+                    self.bytes[at]
+                ),
+            )
+            .help("write the identifier with characters that can be seen"),
         );
         TokenKind::Invalid
     }

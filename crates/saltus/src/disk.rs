@@ -7,7 +7,7 @@ use crate::permissions::{DeclaredForeign, Permissions, Use};
 use crate::world::World;
 use saltus_ir::external::{Change, FileKind, Host, Order};
 use saltus_ir::func::ForeignCode;
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,14 +21,30 @@ use {
 /// Largest source file that is read.
 const FILE_SIZE_MAX: u64 = 512 << 20;
 
+/// The bytes of a file. Pipes and devices are no files: they may have nothing to read, or no end.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let size = std::fs::metadata(path).map_err(|e| e.to_string())?.len();
+    let about = std::fs::metadata(path).map_err(|e| e.to_string())?;
+    if !about.is_file() {
+        let what = if about.is_dir() {
+            "it is a folder"
+        } else {
+            "it is a pipe or a device, not a file"
+        };
+        return Err(what.to_owned());
+    }
+    let size = about.len();
     if size > FILE_SIZE_MAX {
         return Err(format!(
             "the file has {size} bytes, more than {FILE_SIZE_MAX}"
         ));
     }
-    std::fs::read(path).map_err(|e| e.to_string())
+    let mut bytes = Vec::with_capacity(size as usize);
+    // It may grow meanwhile.
+    let opened = std::fs::File::open(path);
+    opened
+        .and_then(|file| file.take(FILE_SIZE_MAX).read_to_end(&mut bytes))
+        .map_err(|e| e.to_string())?;
+    Ok(bytes)
 }
 
 /// Files of a run: tables and the like. `modelica://Library/path` is looked for in the library folders.

@@ -42,6 +42,14 @@ impl ReadLog {
         looked.new.push(full);
     }
 
+    /// All paths that were noted, sorted.
+    pub fn all(&self) -> Vec<PathBuf> {
+        let looked = self.lock();
+        let mut paths: Vec<PathBuf> = looked.seen.iter().cloned().collect();
+        paths.sort();
+        paths
+    }
+
     /// Paths that were noted since the last call.
     pub fn take_new(&self) -> Vec<PathBuf> {
         std::mem::take(&mut self.lock().new)

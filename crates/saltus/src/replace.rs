@@ -198,7 +198,8 @@ pub fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     result
 }
 
-fn previous_of(path: &Path) -> PathBuf {
+/// The name under which an earlier file is kept.
+pub fn previous_of(path: &Path) -> PathBuf {
     with_ending(path, ".previous")
 }
 

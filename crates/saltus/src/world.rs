@@ -110,7 +110,9 @@ impl World for Disk {
             let Ok(name) = entry.file_name().into_string() else {
                 continue;
             };
-            out.push((name, entry.path().is_dir()));
+            let path = entry.path();
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            out.push((name, path.is_dir() && !(is_link && leads_back(&path))));
         }
         out.sort();
         Ok(out)
@@ -156,6 +158,15 @@ impl World for Disk {
     fn is_computer(&self) -> bool {
         true
     }
+}
+
+/// A link to one of the folders through which it is reached: whoever followed it would never come to an end.
+fn leads_back(link: &Path) -> bool {
+    let (Ok(full), Ok(target)) = (std::path::absolute(link), link.canonicalize()) else {
+        return false;
+    };
+    let mut folders = full.ancestors().skip(1);
+    folders.any(|folder| folder.canonicalize().is_ok_and(|real| real == target))
 }
 
 /// Files that are in memory only: tests, editors, a browser.

@@ -17,7 +17,7 @@ pub(crate) use explain::explain;
 pub(crate) use plot::plot;
 pub(crate) use recover::recover;
 pub(crate) use show::show;
-pub(crate) use simulate::simulate;
+pub(crate) use simulate::{outputs as simulate_outputs, simulate};
 pub(crate) use study::study;
 pub(crate) use sweep::sweep;
 pub(crate) use test::test;

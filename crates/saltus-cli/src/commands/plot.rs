@@ -10,10 +10,15 @@ use saltus_results::{EventRecord, ResultTable, read_events};
 use crate::args::PlotArgs;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::files;
+use crate::outputs::Outputs;
 
 /// `saltus plot`
 pub(crate) fn plot(args: PlotArgs) -> Outcome {
     let format = Format::of(&args.output)?;
+    let mut outputs = Outputs::default();
+    outputs.add("--output", [&args.output]);
+    let read = [&args.result, &args.events, &args.steps, &args.timeline];
+    outputs.check_not_read(&read.into_iter().flatten().cloned().collect::<Vec<_>>())?;
     let events = match &args.events {
         Some(path) => read_log(path)?.iter().map(|event| event.time).collect(),
         None => Vec::new(),

@@ -1,6 +1,7 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use saltus::StepRecord;
+use saltus::replace::previous_of;
 use saltus_plot::{PlotOptions, plot_over_time};
 use saltus_results::EventKind;
 
@@ -8,6 +9,7 @@ use crate::args::{PlotRequest, SimulateArgs};
 use crate::engine::{self, Run};
 use crate::exit::{Exit, Failure, Outcome, message};
 use crate::files::{self, ResultFormat};
+use crate::outputs::Outputs;
 
 /// `saltus simulate`
 pub(crate) fn simulate(args: SimulateArgs) -> Outcome {
@@ -55,6 +57,18 @@ fn check_files(args: &SimulateArgs) -> Result<(), Failure> {
         files::check_writable(path)?;
     }
     Ok(())
+}
+
+/// The files that a run writes. `result`: that of the rows, whether it was named or not.
+pub(crate) fn outputs(args: &SimulateArgs, result: &PathBuf) -> Outputs {
+    let mut outputs = Outputs::default();
+    outputs.add("--output", [result]);
+    outputs.add("the earlier result, kept as", [&previous_of(result)]);
+    outputs.add("--events", &args.events);
+    outputs.add("--stats", &args.stats);
+    outputs.add("--steps", &args.steps);
+    outputs.add("--plot", args.plots.iter().map(|plot| &plot.file));
+    outputs
 }
 
 fn write_plot(run: &Run, request: &PlotRequest) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ use saltus_study::{Report, Study, Table};
 use crate::args::StudyArgs;
 use crate::exit::{Exit, Failure, Outcome, message, print};
 use crate::files;
+use crate::outputs::check_folder;
 
 /// `saltus study`
 pub(crate) fn study(args: &StudyArgs) -> Outcome {
@@ -18,6 +19,7 @@ pub(crate) fn study(args: &StudyArgs) -> Outcome {
         }
         Some(name) => vec![Study::from_name(name).ok_or_else(|| unknown(name))?],
     };
+    check_folder("--output", &args.output)?;
     std::fs::create_dir_all(&args.output).map_err(|e| {
         Failure::command_line(format!("`{}` cannot be made: {e}", args.output.display()))
     })?;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::{Axis, SweepArgs};
 use crate::engine;
 use crate::exit::{Exit, Failure, Outcome, message};
+use crate::outputs::Outputs;
 use crate::progress::ProgressLine;
 use crate::{STACK_BYTES, files, interrupt};
 
@@ -46,6 +47,9 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
     files::check_writable(&output)?;
 
     let journal_path = Journal::beside(&output);
+    let mut outputs = Outputs::default();
+    outputs.add("--output", [&output, &journal_path]);
+    outputs.check_not_read(&log.all())?;
     if args.fresh {
         // One that is not there need not be removed.
         let _ = std::fs::remove_file(&journal_path);

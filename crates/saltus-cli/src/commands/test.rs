@@ -3,12 +3,14 @@ use std::sync::atomic::Ordering;
 
 use saltus::journal::Journal;
 use saltus::regression::{
-    self, Case, Limits, References, ReportFormat, Setup, find_cases, find_library, find_references,
+    self, Case, Limits, References, ReportFormat, Setup, Target, find_cases, find_library,
+    find_references,
 };
 use saltus_results::Glob;
 
 use crate::args::TestArgs;
 use crate::exit::{Exit, Failure, Outcome, message, print};
+use crate::outputs::{Outputs, check_folder};
 use crate::{files, interrupt};
 
 /// `saltus test`: exit code 0 if all models pass; with an earlier report, if none came less far than there.
@@ -17,11 +19,22 @@ pub(crate) fn test(args: TestArgs) -> Outcome {
         ReportFormat::of(path).map_err(Failure::command_line)?;
         files::check_writable(path)?;
     }
+    let mut outputs = Outputs::default();
+    outputs.add("--report", &args.reports);
+    outputs.check_distinct()?;
+    if let Some(folder) = &args.keep {
+        check_folder("--keep", folder)?;
+    }
     let baseline = match &args.baseline {
         Some(path) => Some(regression::read_report(path).map_err(Failure::command_line)?),
         None => None,
     };
     let Subject { cases, libraries } = subject(&args)?;
+    let sources = cases.iter().filter_map(|case| match &case.target {
+        Target::File(path) => Some(path.clone()),
+        Target::Class => None,
+    });
+    outputs.check_not_read(&sources.collect::<Vec<_>>())?;
     let binary = std::env::current_exe()
         .map_err(|e| Failure::command_line(format!("the program does not find itself: {e}")))?;
     // The journal is beside the first report.
@@ -143,7 +156,7 @@ fn subject(args: &TestArgs) -> Result<Subject, Failure> {
             folder
         }
     }));
-    let mut cases = find_cases(&root).map_err(Failure::command_line)?;
+    let mut cases = find_cases(&root);
     if let Some(part) = &part {
         let inside = format!("{part}.");
         cases.retain(|case| case.name == *part || case.name.starts_with(&inside));

@@ -505,3 +505,321 @@ fn models_cannot_reach_around_their_folder() {
     assert!(outer.join("secret.txt").exists() && !work.join("out").is_symlink());
     assert!(work.join("sub/newer.txt").exists());
 }
+
+/// Characters that a terminal obeys, or that XML does not allow, in the texts of a model.
+#[test]
+fn control_characters_of_a_model_do_nothing() {
+    let folder = fresh("hostile_controls");
+    let evil = "red \u{1b}[31m bell \u{7} back \u{8} title \u{1b}]0;owned\u{7} csi \u{9b}2J del \u{7f} turned \u{202e}";
+    let text = format!(
+        r#"model M "{evil}"
+  parameter Real p(unit = "{evil}") = 1 "{evil}";
+  Real x(start = 1, fixed = true, unit = "{evil}") "{evil}";
+  function print
+    input String text;
+    input String file;
+    external "C" ModelicaInternal_print(text, file);
+  end print;
+equation
+  der(x) = -x;
+  when time > 0.3 then
+    print("{evil}", "");
+  end when;
+  assert(time < 0.5, "{evil} \a \b \v", AssertionLevel.warning);
+  assert(time < 0.7, "{evil}");
+  annotation(experiment(StopTime = 1));
+end M;
+"#
+    );
+    fs::write(folder.join("M.mo"), &text).unwrap();
+    let harmless = |what: &str, text: &str| {
+        let found = text.chars().find(|c| {
+            c.is_control() && !matches!(c, '\n' | '\t') || ('\u{202a}'..='\u{202e}').contains(c)
+        });
+        assert_eq!(found, None, "{what}: {text:?}");
+    };
+    let commands: [&[&str]; 7] = [
+        &["check", "M.mo"],
+        &["simulate", "M.mo", "--output", "r.csv", "--plot", "x=p.svg"],
+        &["show", "M.mo", "--stage", "ast"],
+        &["show", "M.mo", "--stage", "flat"],
+        &["show", "M.mo", "--stage", "structure", "--format", "json"],
+        &["show", "M.mo", "--stage", "structure", "--format", "svg"],
+        &[
+            "test", "M.mo", "--report", "r.xml", "--report", "r.html", "--report", "r.md",
+        ],
+    ];
+    let mut seen = String::new();
+    for command in commands {
+        let ran = saltus_in(&folder, command);
+        assert!(
+            matches!(ran.exit, Some(0 | 1 | 3)),
+            "{command:?}: {}",
+            ran.stderr
+        );
+        harmless(&format!("{command:?}"), &ran.stdout);
+        harmless(&format!("{command:?}"), &ran.stderr);
+        seen += &ran.stderr;
+    }
+    // They can be seen instead.
+    assert!(seen.contains("red \\u001b[31m bell \\u0007"), "{seen}");
+    let ran = saltus_in(
+        &folder,
+        &["plot", "r.csv", "x", "--output", "q.svg", "--title", evil],
+    );
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    for name in ["p.svg", "q.svg", "r.xml", "r.html", "r.md"] {
+        harmless(name, &fs::read_to_string(folder.join(name)).unwrap());
+    }
+    // Names are printed everywhere: none has such characters.
+    fs::write(
+        folder.join("N.mo"),
+        "model N\n  Real 'a\u{1b}[31mb' = 1;\nend N;\n",
+    )
+    .unwrap();
+    let ran = saltus_in(&folder, &["check", "N.mo"]);
+    assert_eq!(ran.exit, Some(1));
+    assert!(ran.stderr.contains("unknown-character"), "{}", ran.stderr);
+    harmless("N", &ran.stderr);
+}
+
+#[test]
+fn outputs_are_files_of_their_own() {
+    let folder = fresh("hostile_outputs");
+    let text = "model M\n  Real x = time;\n  annotation(experiment(StopTime = 1));\nend M;\n";
+    fs::write(folder.join("M.mo"), text).unwrap();
+    fs::create_dir_all(folder.join("Lib")).unwrap();
+    fs::write(folder.join("Lib/package.mo"), "package Lib end Lib;\n").unwrap();
+    let part =
+        "within Lib;\nmodel Part Real x = time; annotation(experiment(StopTime = 1)); end Part;\n";
+    fs::write(folder.join("Lib/Part.mo"), part).unwrap();
+    fs::write(folder.join("earlier.csv"), "\"time\",\"x\"\n0,0\n1,1\n").unwrap();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("M.mo", folder.join("link.csv")).unwrap();
+        std::os::unix::fs::symlink("earlier.csv", folder.join("drawn.svg")).unwrap();
+        fs::hard_link(folder.join("M.mo"), folder.join("hard.json")).unwrap();
+    }
+    let before: Vec<_> = names(&folder);
+    let mut refused: Vec<(&[&str], &str)> = vec![
+        (
+            &["simulate", "M.mo", "--output", "r.csv", "--events", "r.csv"],
+            "same file",
+        ),
+        (
+            &[
+                "simulate", "M.mo", "--output", "r.csv", "--stats", "./r.csv",
+            ],
+            "same file",
+        ),
+        (
+            &[
+                "simulate",
+                "M.mo",
+                "--output",
+                "r.csv",
+                "--steps",
+                "Lib/../r.csv",
+            ],
+            "same file",
+        ),
+        (
+            &["simulate", "M.mo", "--events", "e", "--stats", "e"],
+            "same file",
+        ),
+        (
+            &["simulate", "M.mo", "--plot", "x=p.svg", "--plot", "x=p.svg"],
+            "same file",
+        ),
+        (&["simulate", "M.mo", "--stats", "M_res.mat"], "same file"),
+        (
+            &["simulate", "M.mo", "--stats", "M_res.mat.previous"],
+            "same file",
+        ),
+        (
+            &["simulate", "M.mo", "--events", "M.mo"],
+            "would replace a file that is read",
+        ),
+        (
+            &["simulate", "M.mo", "--stats", "Lib/../M.mo"],
+            "would replace a file that is read",
+        ),
+        (
+            &[
+                "simulate",
+                "Lib.Part",
+                "--library",
+                ".",
+                "--stats",
+                "Lib/Part.mo",
+            ],
+            "would replace a file that is read",
+        ),
+        (
+            &[
+                "simulate",
+                "Lib.Part",
+                "--library",
+                ".",
+                "--stats",
+                "Lib/package.mo",
+            ],
+            "would replace a file that is read",
+        ),
+        (
+            &["test", "M.mo", "--report", "r.json", "--report", "./r.json"],
+            "same file",
+        ),
+        (&["test", "Lib", "--keep", "Lib"], "among sources"),
+        (&["test", "Lib", "--keep", "Lib/results"], "among sources"),
+        (&["study", "list", "--output", "Lib"], ""),
+    ];
+    refused.pop();
+    #[cfg(unix)]
+    refused.extend([
+        (
+            &["simulate", "M.mo", "--output", "link.csv"] as &[&str],
+            "would replace a file that is read",
+        ),
+        (
+            &["simulate", "M.mo", "--stats", "hard.json"],
+            "would replace a file that is read",
+        ),
+        (
+            &["sweep", "M.mo", "--set", "x=1", "--output", "link.csv"],
+            "",
+        ),
+        (
+            &["plot", "earlier.csv", "x", "--output", "drawn.svg"],
+            "would replace a file that is read",
+        ),
+    ]);
+    for (args, why) in refused {
+        let ran = saltus_in(&folder, args);
+        assert_eq!(ran.exit, Some(2), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(why), "{args:?}: {}", ran.stderr);
+        assert_eq!(names(&folder), before, "{args:?}");
+        assert_eq!(
+            fs::read_to_string(folder.join("M.mo")).unwrap(),
+            text,
+            "{args:?}"
+        );
+        assert_eq!(
+            fs::read_to_string(folder.join("Lib/Part.mo")).unwrap(),
+            part
+        );
+    }
+    // Devices may be named twice.
+    #[cfg(unix)]
+    {
+        let args = [
+            "simulate",
+            "M.mo",
+            "--output",
+            "r.csv",
+            "--events",
+            "/dev/null",
+            "--stats",
+            "/dev/null",
+        ];
+        assert_eq!(saltus_in(&folder, &args).exit, Some(0));
+    }
+}
+
+fn names(folder: &Path) -> Vec<std::ffi::OsString> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+    names.sort();
+    names
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_broken_links_in_a_library_stop_nobody() {
+    use std::os::unix::fs::symlink;
+    let folder = fresh("hostile_pipes");
+    let library = folder.join("Lib");
+    fs::create_dir_all(library.join("Sub")).unwrap();
+    fs::write(library.join("package.mo"), "package Lib end Lib;\n").unwrap();
+    let good =
+        "within Lib;\nmodel Good Real x = time; annotation(experiment(StopTime = 1)); end Good;\n";
+    fs::write(library.join("Good.mo"), good).unwrap();
+    fs::write(
+        library.join("Sub/package.mo"),
+        "within Lib;\npackage Sub end Sub;\n",
+    )
+    .unwrap();
+    let pipe = |path: &Path| {
+        let made = Command::new("mkfifo").arg(path).status();
+        assert!(made.is_ok_and(|status| status.success()));
+    };
+    pipe(&library.join("Pipe.mo"));
+    pipe(&library.join("Sub/other"));
+    symlink("nowhere.mo", library.join("Broken.mo")).unwrap();
+    symlink("nowhere", library.join("nothing")).unwrap();
+    symlink("..", library.join("Sub/back")).unwrap();
+    symlink(".", library.join("Self")).unwrap();
+    let ran = saltus_in(&folder, &["test", "Lib", "--report", "r.json"]);
+    assert_eq!(ran.exit, Some(1), "{}{}", ran.stdout, ran.stderr);
+    let report = fs::read_to_string(folder.join("r.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let models = report["models"].as_array().unwrap();
+    let found: Vec<(&str, bool)> = (models.iter())
+        .map(|model| (model["name"].as_str().unwrap(), model["error"].is_null()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("Lib.Good", true),
+            ("Lib/Broken.mo", false),
+            ("Lib/Pipe.mo", false)
+        ]
+    );
+    let said = models[2]["error"]["message"].as_str().unwrap();
+    assert!(said.contains("a pipe or a device"), "{said}");
+    // The same for references, tables and models.
+    fs::create_dir_all(folder.join("references")).unwrap();
+    pipe(&folder.join("references/Lib.Good.csv"));
+    let ran = saltus_in(
+        &folder,
+        &[
+            "test",
+            "Lib",
+            "--filter",
+            "Lib.Good",
+            "--reference",
+            "references",
+        ],
+    );
+    assert_eq!(ran.exit, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let ran = saltus_in(&folder, &["check", "Lib/Pipe.mo"]);
+    assert_eq!(ran.exit, Some(2), "{}", ran.stderr);
+    let ran = saltus_in(&folder, &["check", "Lib.Good", "--library", "."]);
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+}
+
+#[test]
+fn check_and_show_have_limits() {
+    let folder = fresh("hostile_limits");
+    let text = "model Large\n  parameter Integer n = 9000000;\n  Real x[n](each start = 1, each fixed = true);\nequation\n  der(x) = -x;\nend Large;\n";
+    fs::write(folder.join("Large.mo"), text).unwrap();
+    let commands: [&[&str]; 2] = [
+        &["check", "Large.mo"],
+        &["show", "Large.mo", "--stage", "flat"],
+    ];
+    for command in commands {
+        let ran = saltus_in(&folder, &[command, &["--max-wall", "0.2"]].concat());
+        assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+        assert!(ran.stderr.contains("error[wall-clock]"), "{}", ran.stderr);
+        #[cfg(target_os = "linux")]
+        {
+            let ran = saltus_in(&folder, &[command, &["--max-memory", "1500"]].concat());
+            assert_eq!(ran.exit, Some(3), "{}", ran.stderr);
+            assert!(
+                ran.stderr.contains("error[out-of-memory]"),
+                "{}",
+                ran.stderr
+            );
+        }
+    }
+}

@@ -30,14 +30,14 @@ pub struct Case {
 const DEPTH_MAX: usize = 32;
 
 /// All models with an experiment annotation in a library (a folder with `package.mo`, or a file) or in a plain folder of files and libraries. Sorted
-/// by name. A file that cannot be read or parsed is a case of its own: the report then says why.
-pub fn find_cases(root: &Path) -> Result<Vec<Case>, String> {
+/// by name. A file or folder that cannot be read, and a file that cannot be parsed, is a case of its own: the report then says why.
+pub fn find_cases(root: &Path) -> Vec<Case> {
     let mut cases = Vec::new();
     let is_library = root.join("package.mo").is_file();
-    walk(root, is_library, 0, &mut cases)?;
+    walk(root, is_library, &mut Vec::new(), &mut cases);
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     cases.dedup_by(|a, b| a.name == b.name && a.target == b.target);
-    Ok(cases)
+    cases
 }
 
 /// The folder or file of a library: the first of `folders` that has it, of any version.
@@ -69,25 +69,47 @@ pub fn find_library(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     None
 }
 
-fn walk(path: &Path, in_library: bool, depth: usize, cases: &mut Vec<Case>) -> Result<(), String> {
-    if depth > DEPTH_MAX {
-        return Err(format!("{}: nested too deeply", path.display()));
-    }
-    if path.is_file() {
+/// `around`: the folders that lead here, without links.
+fn walk(path: &Path, in_library: bool, around: &mut Vec<PathBuf>, cases: &mut Vec<Case>) {
+    if !path.is_dir() {
+        // Also pipes, and links that lead nowhere: the report says that they cannot be read.
         if path.extension().is_some_and(|e| e == "mo") {
             file_cases(path, in_library, cases);
         }
-        return Ok(());
+        return;
     }
-    let entries = fs::read_dir(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let Ok(real) = path.canonicalize() else {
+        return cases.push(broken(path));
+    };
+    // A link back to where it came from.
+    if around.contains(&real) {
+        return;
+    }
+    let entries = match fs::read_dir(path) {
+        Ok(entries) if around.len() < DEPTH_MAX => entries,
+        _ => return cases.push(broken(path)),
+    };
+    around.push(real);
     for entry in entries {
-        let path = entry
-            .map_err(|e| format!("{}: {e}", path.display()))?
-            .path();
-        let in_library = in_library || path.join("package.mo").is_file();
-        walk(&path, in_library, depth + 1, cases)?;
+        match entry {
+            Ok(entry) => {
+                let path = entry.path();
+                let in_library = in_library || path.join("package.mo").is_file();
+                walk(&path, in_library, around, cases);
+            }
+            Err(_) => cases.push(broken(path)),
+        }
     }
-    Ok(())
+    around.pop();
+}
+
+/// What cannot be read is a case of its own.
+fn broken(path: &Path) -> Case {
+    Case {
+        name: path.display().to_string(),
+        target: Target::File(path.to_owned()),
+        reference: None,
+    }
 }
 
 fn file_cases(path: &Path, in_library: bool, cases: &mut Vec<Case>) {
@@ -96,16 +118,11 @@ fn file_cases(path: &Path, in_library: bool, cases: &mut Vec<Case>) {
     } else {
         Target::File(path.to_owned())
     };
-    let broken = || Case {
-        name: path.display().to_string(),
-        target: Target::File(path.to_owned()),
-        reference: None,
-    };
     let shown = path.display().to_string();
     let Some(text) = (crate::disk::read(path).ok())
         .and_then(|bytes| saltus_syntax::source::decode(&shown, bytes).ok())
     else {
-        cases.push(broken());
+        cases.push(broken(path));
         return;
     };
     // Most files of a library hold no such model.
@@ -116,7 +133,7 @@ fn file_cases(path: &Path, in_library: bool, cases: &mut Vec<Case>) {
     let file = sources.add(shown, text.clone());
     let parsed = saltus_syntax::parse(file, &text);
     if parsed.diagnostics.iter().any(Diagnostic::is_error) {
-        cases.push(broken());
+        cases.push(broken(path));
         return;
     }
     let within = match &parsed.definition.within {

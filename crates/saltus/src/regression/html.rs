@@ -13,8 +13,11 @@ pub(super) fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // Neither XML nor HTML knows control characters.
+            // Neither XML nor HTML knows control characters; others change the direction of writing.
             c if c.is_control() => out.push(' '),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => {
+                out.push('\u{fffd}');
+            }
             c => out.push(c),
         }
     }

@@ -64,7 +64,8 @@ fn walk(folder: &Path, name: String, depth: usize, found: &mut References) -> Re
                 format!("{name}.{file_name}")
             };
             walk(&path, inner, depth + 1, found)?;
-        } else {
+        } else if path.is_file() {
+            // Pipes and links that lead nowhere hold no result.
             files.push(path);
         }
     }
