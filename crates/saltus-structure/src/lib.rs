@@ -4,13 +4,14 @@
 //! discrete unknowns with crossing functions, index reduced, equations sorted into blocks and torn, an initial system
 //! beside it. `saltus-codegen` turns it into code.
 //!
-//! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `discretized`, `inline`, `zeros`, `alias`, `hidden`,
+//! The passes, one file each, in their order: `collect` (with `late`, `events`, `whens`, `clocked`), `parameters`, `balance`, `discretized`, `inline`, `selectors`, `zeros`, `alias`, `hidden`,
 //! `index` (with `wish`, `select`, `sets`), `sort` (with `block`), `schedule`, `initial`. Where branches of equations may leave the sorted system singular,
 //! `modes` structures the model again with the branches chosen.
 
 mod alias;
 mod balance;
 mod block;
+mod changes;
 mod clocked;
 mod collect;
 mod derivative;
@@ -31,6 +32,7 @@ mod restart;
 mod rewrite;
 mod schedule;
 mod select;
+mod selectors;
 mod sets;
 mod singular;
 mod sort;
@@ -102,6 +104,15 @@ fn build(work: &mut Work) -> Option<Parts> {
     if !work.errors.is_empty() {
         return None;
     }
+    let Some(mut branched) = selectors::with_branches(work) else {
+        return solve_structure(work);
+    };
+    let parts = solve_structure(&mut branched).filter(|_| branched.errors.is_empty());
+    if parts.as_ref().is_some_and(|parts| parts.modes.is_some()) {
+        *work = *branched;
+        return parts;
+    }
+    // One structure serves all branches: that of the products as they are written.
     solve_structure(work)
 }
 

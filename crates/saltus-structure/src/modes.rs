@@ -11,6 +11,7 @@
 
 use crate::alias::Aliases;
 use crate::balance::solvable_unknowns;
+use crate::changes::Changes;
 use crate::numeric::known_nonzero;
 use crate::restart::{Jump, Restart};
 use crate::system::StructuredSystem;
@@ -223,11 +224,7 @@ impl Switches {
         let mut switches = Switches::default();
         let sides: Vec<ExprId> = continuous_sides(work);
         let nodes = work.flat.ir.reachable(&sides);
-        let mut changes: FxHashMap<ExprId, Changes> = FxHashMap::default();
-        for &id in &nodes {
-            let own = Changes::of(work, id, &changes);
-            changes.insert(id, own);
-        }
+        let changes = Changes::of_all(work, &nodes);
         for id in nodes {
             let ir = &work.flat.ir;
             if changes[&id] != Changes::Continuously || !ir.ty(id).is_scalar() {
@@ -381,46 +378,6 @@ fn without_not(work: &Work, mut condition: ExprId) -> (ExprId, bool) {
         negated = !negated;
     }
     (condition, negated)
-}
-
-/// When a value changes during a run, each kind including those before it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Changes {
-    Never,
-    AtEvents,
-    Continuously,
-}
-
-impl Changes {
-    /// Of a node whose children are in `known`.
-    fn of(work: &Work, id: ExprId, known: &FxHashMap<ExprId, Changes>) -> Changes {
-        let ir = &work.flat.ir;
-        let of_var = |v: VarId| match work.class(v) {
-            Class::Known => Changes::Never,
-            Class::FreeParameter | Class::Discrete | Class::Flag | Class::Held => Changes::AtEvents,
-            Class::Input | Class::Delayed | Class::Continuous | Class::Unused => {
-                Changes::Continuously
-            }
-        };
-        match ir.expr(id) {
-            Expr::Var(v) => of_var(*v),
-            Expr::VarArray(first) => {
-                let n = ir.leaf_count(ir.type_id(id)).unwrap_or(0) as u32;
-                let all = (0..n).map(|k| of_var(VarId(first.0 + k)));
-                all.max().unwrap_or(Changes::Never)
-            }
-            Expr::Time | Expr::Builtin(Builtin::Delay | Builtin::Initial, _) => {
-                Changes::Continuously
-            }
-            Expr::Builtin(Builtin::Pre, _) => Changes::AtEvents,
-            Expr::Call { function, .. } if ir.functions[*function].impure => Changes::Continuously,
-            _ => {
-                let mut most = Changes::Never;
-                ir.for_each_child(id, |child| most = most.max(known[&child]));
-                most
-            }
-        }
-    }
 }
 
 fn unknowns_in(work: &mut Work, e: ExprId) -> Vec<VarId> {

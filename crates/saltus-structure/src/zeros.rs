@@ -285,7 +285,11 @@ fn equation_sides(work: &Work) -> Vec<ExprId> {
 }
 
 /// The parameters in `expressions`, and those that these depend on; a variable that is zero stands for its definition.
-fn declare_structural(work: &mut Work, expressions: &[ExprId], defined: &FxHashMap<VarId, ExprId>) {
+pub(crate) fn declare_structural(
+    work: &mut Work,
+    expressions: &[ExprId],
+    defined: &FxHashMap<VarId, ExprId>,
+) {
     let mut open: Vec<VarId> = work.incidence(expressions);
     let mut seen: FxHashSet<VarId> = open.iter().copied().collect();
     let values: FxHashMap<VarId, ExprId> =

@@ -187,7 +187,7 @@ fn the_curve_parameter_is_given_by_9_49() {
 fn with_an_inductance_the_ideal_diode_has_9_53d_and_the_leaky_one_9_54d() {
     let (ideal, leaky) = (system("ideal_diode_inductance"), system("leaky_diode"));
     for (g0, i0, _) in triples(RESISTANCES, VOLTAGES, [0.0]) {
-        let given = |mo| [("G0", g0), ("i0", i0), ("mo", mo)];
+        let given = |mo| [("G0", g0), ("i0", i0), ("mo", mo), ("$rel[1]", mo)];
         same(replaced(&ideal, "s", &given(0.0)), i0);
         assert!(replaced(&ideal, "s", &given(1.0)).is_infinite());
         for mo in [0.0, 1.0] {

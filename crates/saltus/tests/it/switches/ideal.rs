@@ -28,6 +28,87 @@ struct Diode {
     l: Option<f64>,
 }
 
+/// How the model states that u ≤ 0, i ≥ 0 and u i = 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Spelling {
+    /// A curve parameter and a Boolean.
+    Curve,
+    /// A curve parameter compared where it is used.
+    Lecture,
+    /// The standard library's, with Ron = Goff = 0.
+    Library,
+    /// Products of a curve parameter with an Integer.
+    ProductInteger,
+    ProductReal,
+    /// A Boolean from two relations.
+    Open,
+    Closed,
+    /// The Boolean remembers itself.
+    Remembered,
+    /// An Integer as coefficient.
+    Coefficient,
+    /// Two branches of an equation.
+    IfEquation,
+}
+
+impl Spelling {
+    const ALL: [Spelling; 10] = [
+        Spelling::Curve,
+        Spelling::Lecture,
+        Spelling::Library,
+        Spelling::ProductInteger,
+        Spelling::ProductReal,
+        Spelling::Open,
+        Spelling::Closed,
+        Spelling::Remembered,
+        Spelling::Coefficient,
+        Spelling::IfEquation,
+    ];
+
+    /// Declarations and equations of a diode; `#` is its number.
+    fn diode(self) -> (&'static str, &'static str) {
+        match self {
+            Spelling::Curve => (
+                "Real s#; Boolean off#;",
+                "off# = s# < 0; u# = if off# then s# else 0; i# = if off# then 0 else s#;",
+            ),
+            Spelling::Lecture => (
+                "Real s#;",
+                "u# = if s# > 0 then 0 else s#; i# = if s# > 0 then s# else 0;",
+            ),
+            Spelling::Library => (
+                "Real s#; Boolean off#(start = true); parameter Real Ron# = 0, Goff# = 0;",
+                "off# = s# < 0; u# = s#*(if off# then 1 else Ron#); i# = s#*(if off# then Goff# else 1);",
+            ),
+            Spelling::ProductInteger => (
+                "Real s#; Integer m#;",
+                "u# = m#*s#; i# = (1 - m#)*s#; m# = if s# < 0 then 1 else 0;",
+            ),
+            Spelling::ProductReal => (
+                "Real s#; Real m#;",
+                "u# = m#*s#; i# = (1 - m#)*s#; m# = if s# < 0 then 1 else 0;",
+            ),
+            Spelling::Open => (
+                "Boolean open#;",
+                "0 = if open# then i# else u#; open# = u# <= 0 and not i# > 0;",
+            ),
+            Spelling::Closed => (
+                "Boolean on#;",
+                "0 = if on# then u# else i#; on# = u# > 0 or i# > 0;",
+            ),
+            Spelling::Remembered => (
+                "Boolean open#(start = true);",
+                "0 = if open# then i# else u#; open# = if pre(open#) then u# <= 0 else i# < 0;",
+            ),
+            Spelling::Coefficient => (
+                "Integer m#;",
+                "0 = m#*i# + (1 - m#)*u#; m# = if u# <= 0 and not i# > 0 then 1 else 0;",
+            ),
+            Spelling::IfEquation => ("", "if i# > 0 or u# > 0 then u# = 0; else i# = 0; end if;"),
+        }
+    }
+}
+
 struct Network {
     nodes: Vec<Node>,
     diodes: Vec<Diode>,
@@ -72,7 +153,7 @@ impl Network {
         }
     }
 
-    fn text(&self) -> String {
+    fn text(&self, spelling: Spelling) -> String {
         let n = self.nodes.len();
         let v = |k: usize| {
             if k < n {
@@ -85,11 +166,10 @@ impl Network {
         let mut equations = String::new();
         let mut currents = vec![String::new(); n + 1];
         for (k, diode) in self.diodes.iter().enumerate() {
-            let _ = writeln!(declarations, "  Real i{k}, u{k}, s{k}; Boolean off{k};");
-            let _ = writeln!(
-                equations,
-                "  off{k} = s{k} < 0;\n  u{k} = if off{k} then s{k} else 0;\n  i{k} = if off{k} then 0 else s{k};"
-            );
+            let (declared, stated) = spelling.diode();
+            let numbered = |text: &str| text.replace('#', &k.to_string());
+            let _ = writeln!(declarations, "  Real i{k}, u{k}; {}", numbered(declared));
+            let _ = writeln!(equations, "  {}", numbered(stated));
             let drop = match diode.l {
                 Some(l) => format!(" + {l:?}*der(i{k})"),
                 None => String::new(),
@@ -257,43 +337,93 @@ fn wrong(network: &Network, run: &Run, n: usize) -> String {
     wrong
 }
 
-#[test]
-fn ideal_diodes_choose_the_modes_of_brute_force() {
+/// What went wrong in a case, if anything did.
+fn fault(network: &Network, spelling: Spelling, events: &mut usize) -> Option<String> {
+    let text = network.text(spelling);
+    let compiled = compile(&text, "Case");
+    let run = compiled
+        .experiment()
+        .stop_time(T_STOP)
+        .tolerance(1e-8)
+        .simulate();
+    let run = match run {
+        Ok(run) => run,
+        Err(error) => return Some(format!("{error}\n{text}")),
+    };
+    *events += run.events().len();
+    let mut wrong = wrong(network, &run, 200);
+    // Where modes change within a step the error is not the one that two numbers of steps tell: more of them decide.
+    if !wrong.is_empty() {
+        wrong = self::wrong(network, &run, 10_000);
+    }
+    (!wrong.is_empty()).then(|| format!("SILENT {wrong}\n{text}"))
+}
+
+fn check(spelling: Spelling) {
     let mut random = Random(23);
     let mut events = 0;
-    let mut failures = String::new();
-    let mut failed = 0;
-    for case in 0..n_cases() {
+    let (mut failures, mut failed) = (String::new(), 0);
+    let n_cases = n_cases() / Spelling::ALL.len();
+    for case in 0..n_cases {
         let network = Network::random(&mut random);
-        let text = network.text();
-        let compiled = compile(&text, "Case");
-        let run = compiled
-            .experiment()
-            .stop_time(T_STOP)
-            .tolerance(1e-8)
-            .simulate();
-        let run = match run {
-            Ok(run) => run,
-            Err(error) => {
-                failed += 1;
-                let _ = writeln!(failures, "case {case}: {error}\n{text}");
-                continue;
-            }
-        };
-        events += run.events().len();
-        let wrong = wrong(&network, &run, 200);
-        // Where modes change within a step the error is not the one that two numbers of steps tell: more of them decide.
-        if !wrong.is_empty() {
-            let wrong = self::wrong(&network, &run, 10_000);
-            if !wrong.is_empty() {
-                failed += 1;
-                let _ = writeln!(failures, "case {case}: {wrong}\n{text}");
-            }
+        if let Some(fault) = fault(&network, spelling, &mut events) {
+            failed += 1;
+            let _ = writeln!(failures, "case {case}: {fault}");
         }
     }
-    assert!(failed == 0, "{failed} of {}\n{failures}", n_cases());
+    assert!(failed == 0, "{failed} of {n_cases}\n{failures}");
     assert!(
-        events > n_cases(),
+        events > n_cases,
         "only {events} events: the cases test nothing"
     );
+}
+
+#[test]
+fn diodes_on_a_curve_choose_the_modes_of_brute_force() {
+    check(Spelling::Curve);
+}
+
+#[test]
+fn diodes_of_the_lecture_choose_the_modes_of_brute_force() {
+    check(Spelling::Lecture);
+}
+
+#[test]
+fn diodes_of_the_library_choose_the_modes_of_brute_force() {
+    check(Spelling::Library);
+}
+
+#[test]
+fn diodes_by_integer_products_choose_the_modes_of_brute_force() {
+    check(Spelling::ProductInteger);
+}
+
+#[test]
+fn diodes_by_real_products_choose_the_modes_of_brute_force() {
+    check(Spelling::ProductReal);
+}
+
+#[test]
+fn diodes_open_by_two_relations_choose_the_modes_of_brute_force() {
+    check(Spelling::Open);
+}
+
+#[test]
+fn diodes_closed_by_two_relations_choose_the_modes_of_brute_force() {
+    check(Spelling::Closed);
+}
+
+#[test]
+fn diodes_that_remember_choose_the_modes_of_brute_force() {
+    check(Spelling::Remembered);
+}
+
+#[test]
+fn diodes_by_coefficients_choose_the_modes_of_brute_force() {
+    check(Spelling::Coefficient);
+}
+
+#[test]
+fn diodes_by_branches_choose_the_modes_of_brute_force() {
+    check(Spelling::IfEquation);
 }
