@@ -458,7 +458,12 @@ impl Instance for CompiledInstance {
         Ok(Some(jump))
     }
 
-    fn refuted(&self, jump: JumpId, values: &Values) -> Result<Option<Values>, Fault> {
+    fn refuted(
+        &self,
+        jump: JumpId,
+        values: &Values,
+        at_zero: &[bool],
+    ) -> Result<Option<Values>, Fault> {
         let (Some(store), Some(restart)) = (&self.store, &self.system(values).program.restart)
         else {
             return Ok(None);
@@ -471,12 +476,14 @@ impl Instance for CompiledInstance {
         let crossings = &system.program.crossings;
         let mut r = vec![0.0; crossings.len()];
         system.eval_crossings(&mut during, &mut r)?;
-        // Relations without an impulse hold what they held when this mode was selected.
-        for (crossing, r) in crossings.iter().zip(&r) {
-            if r.abs() > IMPULSE_SEEN {
-                let holds = (*r > 0.0) == crossing.rising;
-                during.set(crossing.relation, f64::from(u8::from(holds)));
-            }
+        // Relations without an impulse hold what they held when this mode was selected, unless the mode itself keeps them at zero.
+        for ((crossing, r), at_zero) in crossings.iter().zip(&r).zip(at_zero) {
+            let holds = match r.abs() > IMPULSE_SEEN {
+                true => (*r > 0.0) == crossing.rising,
+                false if *at_zero => crossing.closed,
+                false => continue,
+            };
+            during.set(crossing.relation, f64::from(u8::from(holds)));
         }
         system.execute(&restart.discrete, &mut during, &mut [])?;
         let switches = self.switch_values(&during)?;
@@ -1054,6 +1061,11 @@ impl System for CompiledSystem {
             values,
             &mut [],
         )
+    }
+
+    fn update_dependent(&self, block: BlockId, values: &mut Values) -> Status {
+        let dependent = &self.program.blocks[block.0 as usize].dependent;
+        self.execute(dependent, values, &mut [])
     }
 
     fn crossings(&self) -> &[CrossingInfo] {

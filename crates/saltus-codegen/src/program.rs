@@ -10,6 +10,7 @@ use crate::layout::{Layout, Sites, expr_text, model_info};
 use crate::lower::{Lower, LowerError, shares_jump};
 use crate::sets::SetCode;
 use crate::tape::{Sign, Tape};
+use rustc_hash::FxHashSet;
 use saltus_ir::flat::{FlatModel, Origin};
 use saltus_ir::func::AssertLevel;
 use saltus_ir::{BinaryOp, Expr, ExprId, Id, VarId};
@@ -136,6 +137,8 @@ pub(crate) struct BlockCode {
     pub(crate) n_directions: usize,
     pub(crate) residual: Code,
     pub(crate) discrete: Code,
+    /// The same without relations that have crossing functions.
+    pub(crate) dependent: Code,
     pub(crate) discrete_sites: Vec<Site>,
     /// Solves the block; its result is 1, or 0 where it does not (see [`crate::eliminate`]).
     pub(crate) direct: Option<Code>,
@@ -213,6 +216,8 @@ struct Builder<'a> {
     blocks: Vec<BlockCode>,
     errors: Vec<Diagnostic>,
     functions: &'a RefCell<FunctionTable>,
+    /// Relations that have crossing functions.
+    crossed: FxHashSet<VarId>,
 }
 
 pub(crate) fn build(
@@ -239,6 +244,7 @@ pub(crate) fn build(
         blocks: Vec::new(),
         errors: Vec::new(),
         functions: &functions,
+        crossed: system.crossings.iter().map(|c| c.relation).collect(),
     };
     let mut info = model_info(&system, &layout, &mut b.sites);
     let parameters = b.overridable(&system.parameters);
@@ -644,6 +650,14 @@ impl<'a> Builder<'a> {
         let mut discrete_lower = self.lower(Site(0));
         self.assign_all(&mut discrete_lower, &block.discrete, &discrete_sites);
         let discrete_tape = discrete_lower.finish();
+        let (dependent, dependent_sites): (Vec<Assignment>, Vec<Site>) =
+            (block.discrete.iter().zip(&discrete_sites))
+                .filter(|(a, _)| !self.crossed.contains(&a.var))
+                .map(|(a, site)| (*a, *site))
+                .unzip();
+        let mut dependent_lower = self.lower(Site(0));
+        self.assign_all(&mut dependent_lower, &dependent, &dependent_sites);
+        let dependent_tape = dependent_lower.finish();
         let rate = |v: &VarId| self.system.rates[v.index()].map(|rate| self.layout.slot(rate));
         let info = BlockInfo {
             unknowns,
@@ -663,6 +677,7 @@ impl<'a> Builder<'a> {
             n_directions,
             residual: residual.into(),
             discrete: discrete_tape.into(),
+            dependent: dependent_tape.into(),
             discrete_sites,
             direct: direct.map(Code::from),
         }

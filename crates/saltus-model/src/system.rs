@@ -104,8 +104,13 @@ pub trait Instance {
     }
 
     /// After a jump: the values with discrete variables as its impulses make them, if those select another mode. A friction force that is an impulse has
-    /// passed its limit; an ideal diode that an impulse of voltage drives conducts.
-    fn refuted(&self, _jump: JumpId, _values: &Values) -> Result<Option<Values>, Fault> {
+    /// passed its limit; an ideal diode that an impulse of voltage drives conducts. `at_zero`: crossing functions that are zero throughout the mode.
+    fn refuted(
+        &self,
+        _jump: JumpId,
+        _values: &Values,
+        _at_zero: &[bool],
+    ) -> Result<Option<Values>, Fault> {
         Ok(None)
     }
 
@@ -339,6 +344,11 @@ pub trait System {
     /// Recomputes the discrete unknowns and relations of a mixed block from its current Real unknowns.
     fn update_discrete(&self, block: BlockId, values: &mut Values) -> Status;
 
+    /// Recomputes the discrete unknowns of a mixed block that are no relations with a crossing function, from the relations as they are in the array.
+    fn update_dependent(&self, _block: BlockId, _values: &mut Values) -> Status {
+        Ok(())
+    }
+
     fn crossings(&self) -> &[CrossingInfo];
 
     /// Values of all crossing functions (after the `Crossings` schedule has run).
@@ -494,6 +504,10 @@ impl System for &dyn System {
 
     fn update_discrete(&self, block: BlockId, values: &mut Values) -> Status {
         (**self).update_discrete(block, values)
+    }
+
+    fn update_dependent(&self, block: BlockId, values: &mut Values) -> Status {
+        (**self).update_dependent(block, values)
     }
 
     fn crossings(&self) -> &[CrossingInfo] {

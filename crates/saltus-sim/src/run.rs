@@ -37,7 +37,10 @@ use saltus_model::{
     CrossingInfo, Fault, Instance, ScheduleKind, Site, Slot, StepPoint, System, Values,
 };
 use saltus_solve::roots::Change;
-use saltus_solve::scale::{DENSE_EVENTS_ULPS, RELATION_BAND_REL, RESTART_ULPS, time_resolution};
+use saltus_solve::scale::{
+    DENSE_EVENTS_ULPS, RELATION_BAND_REL, REST_BAND_REL, RESTART_ULPS, nominal_magnitude,
+    time_resolution,
+};
 use saltus_solve::{
     Accuracy, Branch, CrossingFunctions, Discontinuity, Guess, Located, NewtonFailure, SolveError,
     Start, StepError, StepLimits, Tolerances, first_crossing,
@@ -935,8 +938,12 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
             return Ok(());
         }
         let n_located = located.changed.len();
+        let crossings = system.crossings();
         for (index, &r) in self.work.r.iter().enumerate() {
-            let changes = self.mode.rules[index].holds(r) != self.work.truth[index];
+            // A function that was zero over the whole step changes sides by round-off only.
+            let rests = self.work.isolation.scale[index]
+                <= REST_BAND_REL * nominal_magnitude(crossings[index].nominal);
+            let changes = self.mode.rules[index].holds(r) != self.work.truth[index] && !rests;
             if changes && !located.changed.iter().any(|change| change.index == index) {
                 located.changed.push(Change {
                     index,

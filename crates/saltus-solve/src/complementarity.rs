@@ -173,7 +173,8 @@ impl<S: System> MixedSolve<'_, S> {
             .collect()
     }
 
-    fn set_point(&mut self, set: &[f64], u: &[f64]) -> Option<Vec<f64>> {
+    /// The residual at this set and these unknowns, which stay in the array; `None` if it cannot be evaluated.
+    pub(crate) fn set_point(&mut self, set: &[f64], u: &[f64]) -> Option<Vec<f64>> {
         let solve = &mut self.solve;
         let slots = (solve.info.discrete.iter().zip(set)).chain(solve.info.unknowns.iter().zip(u));
         for (slot, value) in slots {

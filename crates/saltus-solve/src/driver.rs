@@ -27,6 +27,7 @@ pub use crate::newton::{Accuracy, Counters, Effort};
 use crate::newton::{BlockSolve, BlockWork, Solved};
 use crate::scale::{RELATION_BAND_REL, Tolerances};
 use crate::several::{BUDGET, SeveralSolutions, neighbours};
+use crate::sides::Sides;
 use saltus_model::{BlockId, BlockInfo, ModelInfo, ScheduleKind, Section, Slot, System, Values};
 
 /// Passes of a mixed block with all violated values changed at once.
@@ -489,6 +490,8 @@ enum Follow {
 /// What one pass showed.
 enum Pass {
     Consistent(Solved),
+    /// They differ by relations at zero only (in `discrete_next`), and have the same Reals.
+    SameReals(Solved),
     /// The recomputed discrete values (in `discrete_next`) differ.
     Changed(Solved),
     /// The Reals cannot be solved for this set.
@@ -630,11 +633,16 @@ impl<S: System> MixedSolve<'_, S> {
         for (next, slot) in solve.work.discrete_next.iter_mut().zip(discrete) {
             *next = solve.values.v[slot.index()];
         }
-        Ok(if solve.work.discrete == solve.work.discrete_next {
-            solve.watch_growth()?;
-            Pass::Consistent(solved)
-        } else {
-            Pass::Changed(solved)
+        let set = solve.work.discrete.clone();
+        self.put_set(&set);
+        let sides = self.sides();
+        if !matches!(sides, Sides::Other) {
+            self.solve.watch_growth()?;
+        }
+        Ok(match sides {
+            Sides::Same => Pass::Consistent(solved),
+            Sides::SameReals => Pass::SameReals(solved),
+            Sides::Other => Pass::Changed(solved),
         })
     }
 
@@ -648,13 +656,23 @@ impl<S: System> MixedSolve<'_, S> {
         self.solve.work.discrete.copy_from_slice(start);
         self.solve.work.visited.clear();
         self.near.clear();
-        for _ in 0..passes_max {
-            match self.pass()? {
+        let located = self.flipping.contains(&true);
+        for k in 0..passes_max {
+            let near = match self.pass()? {
                 Pass::Consistent(solved) => return Ok(Some(solved)),
+                Pass::SameReals(solved) if !located => return Ok(Some(solved)),
+                Pass::SameReals(_) => true,
                 Pass::Unsolvable => return Ok(None),
-                Pass::Changed(_) => {}
-            }
-            let near = self.is_near();
+                Pass::Changed(solved) => {
+                    let near = self.is_near();
+                    // Round-off alone speaks against the set that there is.
+                    if near && k == 0 && !located && self.solve.schedule == ScheduleKind::Event {
+                        self.put_set(start);
+                        return Ok(Some(solved));
+                    }
+                    near
+                }
+            };
             self.near.push(near);
             let work = &mut *self.solve.work;
             work.visited.extend_from_slice(&work.discrete);
@@ -670,7 +688,14 @@ impl<S: System> MixedSolve<'_, S> {
         Ok(None)
     }
 
-    /// Whether the relations that the last pass changed are all zero within their band.
+    /// Puts a set of discrete values into the array.
+    pub(crate) fn put_set(&mut self, set: &[f64]) {
+        for (slot, value) in self.solve.info.discrete.iter().zip(set) {
+            self.solve.values.v[slot.index()] = *value;
+        }
+    }
+
+    /// Whether the relations that the last pass changed are all zero within their band, and the Reals are the same on both sides.
     fn is_near(&mut self) -> bool {
         if !self.evaluate_relations() {
             return false;
@@ -691,7 +716,8 @@ impl<S: System> MixedSolve<'_, S> {
                 return false;
             }
         }
-        any
+        let next = self.solve.work.discrete_next.clone();
+        any && self.solves_too(&next)
     }
 
     /// The functions of all relations at the values in the array; false if they cannot be evaluated there.
@@ -709,12 +735,16 @@ impl<S: System> MixedSolve<'_, S> {
 
     /// Functions below it are zero but for round-off.
     pub(crate) fn relation_band(&self) -> f64 {
+        RELATION_BAND_REL * self.relation_size()
+    }
+
+    /// The largest quantity of the block.
+    pub(crate) fn relation_size(&self) -> f64 {
         let solve = &self.solve;
-        let size = (solve.info.determines.iter().chain(&solve.info.unknowns))
+        (solve.info.determines.iter().chain(&solve.info.unknowns))
             .map(|slot| solve.values.get(*slot).abs())
             .chain(solve.work.nominals().iter().copied())
-            .fold(0.0, f64::max);
-        RELATION_BAND_REL * size
+            .fold(0.0, f64::max)
     }
 
     /// After the sets came back to one seen before: one of them that only round-off violates, if there is one.
@@ -739,12 +769,9 @@ impl<S: System> MixedSolve<'_, S> {
     pub(crate) fn take_if_near(&mut self, set: &[f64]) -> Result<Option<Solved>, SolveError> {
         self.solve.work.discrete.copy_from_slice(set);
         match self.pass()? {
-            Pass::Consistent(solved) => Ok(Some(solved)),
+            Pass::Consistent(solved) | Pass::SameReals(solved) => Ok(Some(solved)),
             Pass::Changed(solved) if self.is_near() => {
-                let solve = &mut self.solve;
-                for (slot, value) in solve.info.discrete.iter().zip(set) {
-                    solve.values.v[slot.index()] = *value;
-                }
+                self.put_set(set);
                 Ok(Some(solved))
             }
             Pass::Changed(_) | Pass::Unsolvable => Ok(None),
@@ -770,13 +797,12 @@ impl<S: System> MixedSolve<'_, S> {
             return Ok(None);
         }
         self.solve.work.discrete.copy_from_slice(&set);
-        let (Pass::Consistent(solved) | Pass::Changed(solved)) = self.pass()? else {
+        let (Pass::Consistent(solved) | Pass::SameReals(solved) | Pass::Changed(solved)) =
+            self.pass()?
+        else {
             return Ok(None);
         };
-        let solve = &mut self.solve;
-        for (slot, value) in solve.info.discrete.iter().zip(&set) {
-            solve.values.v[slot.index()] = *value;
-        }
+        self.put_set(&set);
         Ok(Some(solved))
     }
 
@@ -785,7 +811,7 @@ impl<S: System> MixedSolve<'_, S> {
         self.solve.work.discrete.copy_from_slice(start);
         for change in 0..=SINGLE_CHANGES_MAX {
             match self.pass()? {
-                Pass::Consistent(solved) => return Ok(Some(solved)),
+                Pass::Consistent(solved) | Pass::SameReals(solved) => return Ok(Some(solved)),
                 Pass::Unsolvable => return Ok(None),
                 Pass::Changed(_) if change == SINGLE_CHANGES_MAX => return Ok(None),
                 Pass::Changed(_) => {}

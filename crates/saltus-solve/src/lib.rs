@@ -29,6 +29,7 @@ pub mod released;
 pub mod roots;
 pub mod scale;
 mod several;
+mod sides;
 pub mod textbook;
 mod three_stage;
 

@@ -98,7 +98,7 @@ impl Spelling {
             ),
             Spelling::Remembered => (
                 "Boolean open#(start = true);",
-                "0 = if open# then i# else u#; open# = if pre(open#) then u# <= 0 else i# < 0;",
+                "0 = if open# then i# else u#; open# = if pre(open#) then u# < 0 else i# < 0;",
             ),
             Spelling::Coefficient => (
                 "Integer m#;",
