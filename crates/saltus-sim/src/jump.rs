@@ -310,7 +310,9 @@ fn zero_throughout<I: Instance>(
     };
     let (mut here, mut there) = (vec![0.0; n], vec![0.0; n]);
     match at(0.0, &mut here).and_then(|()| at(ELSEWHERE_REL, &mut there)) {
-        Ok(()) => (here.iter().zip(&there)).map(|(a, b)| *a == 0.0 && *b == 0.0).collect(),
+        Ok(()) => (here.iter().zip(&there))
+            .map(|(a, b)| *a == 0.0 && *b == 0.0)
+            .collect(),
         // What cannot be evaluated elsewhere is not known to be zero there.
         Err(_) => vec![false; n],
     }

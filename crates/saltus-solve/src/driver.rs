@@ -427,7 +427,10 @@ impl Driver {
         };
         let found = match searched {
             Err(error @ SolveError::Mixed(_)) if schedule == ScheduleKind::Event => {
-                let solved = mixed.flipped(&start)?.ok_or(error)?;
+                let solved = match mixed.flipped(&start)? {
+                    Some(solved) => solved,
+                    None => mixed.remembered(&start)?.ok_or(error)?,
+                };
                 // Once in an event.
                 self.flipping.clear();
                 return match solved {
@@ -804,6 +807,44 @@ impl<S: System> MixedSolve<'_, S> {
         };
         self.put_set(&set);
         Ok(Some(solved))
+    }
+
+    /// The set to which passes of the event iteration lead, each with `pre` as the one before has left it: `open = if pre(open) then u < 0 else i < 0` needs to know that
+    /// the diode has opened. `pre` of the rest stays.
+    fn remembered(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
+        let slots = self.solve.info.discrete.clone();
+        let before: Vec<f64> = (slots.iter())
+            .map(|s| self.solve.values.pre[s.index()])
+            .collect();
+        let put = |values: &mut Values, pre: &[f64]| {
+            for (slot, value) in slots.iter().zip(pre) {
+                values.pre[slot.index()] = *value;
+            }
+        };
+        let mut visited: Vec<Vec<f64>> = Vec::new();
+        let mut set = start.to_vec();
+        let mut found = None;
+        while visited.len() < PASSES_MAX && !visited.contains(&set) {
+            self.solve.work.discrete.copy_from_slice(&set);
+            match self.pass() {
+                Ok(Pass::Consistent(solved) | Pass::SameReals(solved)) if !visited.is_empty() => {
+                    found = Some(solved);
+                    self.put_set(&set);
+                    break;
+                }
+                Ok(Pass::Consistent(_) | Pass::SameReals(_) | Pass::Unsolvable) => break,
+                Ok(Pass::Changed(_)) => {}
+                Err(error) => {
+                    put(self.solve.values, &before);
+                    return Err(error);
+                }
+            }
+            visited.push(set);
+            set = self.solve.work.discrete_next.clone();
+            put(self.solve.values, &set);
+        }
+        put(self.solve.values, &before);
+        Ok(found)
     }
 
     /// Changes only the first violated value per pass.

@@ -81,8 +81,7 @@ impl<S: System> MixedSolve<'_, S> {
         let r: Vec<Option<f64>> = (self.solve.info.discrete.iter())
             .map(|slot| self.relation(*slot))
             .collect();
-        let may_be_zero =
-            |i: usize| !self.flipping[i] && r[i].is_some_and(|r| r.abs() <= band);
+        let may_be_zero = |i: usize| !self.flipping[i] && r[i].is_some_and(|r| r.abs() <= band);
         let mut at_zero: Vec<bool> = (0..r.len()).map(may_be_zero).collect();
         if at_zero.contains(&true) {
             let round_off = self.round_off(&r)?;
@@ -103,7 +102,11 @@ impl<S: System> MixedSolve<'_, S> {
         for pattern in 0..PATTERNS {
             let moved: Vec<f64> = (u.iter().enumerate())
                 .map(|(j, u)| {
-                    let way = if (j as u32 >> pattern) & 1 == 0 { 1.0 } else { -1.0 };
+                    let way = if (j as u32 >> pattern) & 1 == 0 {
+                        1.0
+                    } else {
+                        -1.0
+                    };
                     u + way * MOVED_REL * u.abs().max(EPS * size)
                 })
                 .collect();

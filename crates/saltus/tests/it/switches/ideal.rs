@@ -45,6 +45,9 @@ enum Spelling {
     Closed,
     /// The Boolean remembers itself.
     Remembered,
+    /// The branch follows the Boolean one pass of the event iteration later.
+    Later,
+    CurveRemembered,
     /// An Integer as coefficient.
     Coefficient,
     /// Two branches of an equation.
@@ -52,7 +55,7 @@ enum Spelling {
 }
 
 impl Spelling {
-    const ALL: [Spelling; 10] = [
+    const ALL: [Spelling; 12] = [
         Spelling::Curve,
         Spelling::Lecture,
         Spelling::Library,
@@ -61,6 +64,8 @@ impl Spelling {
         Spelling::Open,
         Spelling::Closed,
         Spelling::Remembered,
+        Spelling::Later,
+        Spelling::CurveRemembered,
         Spelling::Coefficient,
         Spelling::IfEquation,
     ];
@@ -99,6 +104,14 @@ impl Spelling {
             Spelling::Remembered => (
                 "Boolean open#(start = true);",
                 "0 = if open# then i# else u#; open# = if pre(open#) then u# < 0 else i# < 0;",
+            ),
+            Spelling::Later => (
+                "Boolean open#(start = true);",
+                "0 = if pre(open#) then i# else u#; open# = if pre(open#) then u# <= 0 else i# < 0;",
+            ),
+            Spelling::CurveRemembered => (
+                "Real s#; Boolean off#(start = true);",
+                "off# = s# < 0 or pre(off#) and s# <= 0; u# = if off# then s# else 0; i# = if off# then 0 else s#;",
             ),
             Spelling::Coefficient => (
                 "Integer m#;",
@@ -416,6 +429,16 @@ fn diodes_closed_by_two_relations_choose_the_modes_of_brute_force() {
 #[test]
 fn diodes_that_remember_choose_the_modes_of_brute_force() {
     check(Spelling::Remembered);
+}
+
+#[test]
+fn diodes_that_follow_later_choose_the_modes_of_brute_force() {
+    check(Spelling::Later);
+}
+
+#[test]
+fn diodes_on_a_curve_that_remember_choose_the_modes_of_brute_force() {
+    check(Spelling::CurveRemembered);
 }
 
 #[test]
