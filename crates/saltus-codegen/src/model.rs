@@ -468,27 +468,47 @@ impl Instance for CompiledInstance {
         else {
             return Ok(None);
         };
-        let mut during = values.clone();
-        for &(variable, weight) in &store.jump_info(jump).impulses {
-            during.v[variable.index()] += IMPULSE * values.get(weight);
+        let live = store.live();
+        // The live switches that are not as selected.
+        let others = |during: &Values| -> Result<Vec<u32>, Fault> {
+            let switches = self.switch_values(during)?;
+            let differs = |&i: &u32| switches[i as usize] != self.selected[i as usize];
+            Ok(live.iter().copied().filter(differs).collect())
+        };
+        let during = |way: f64, exact: &[bool]| -> Result<Values, Fault> {
+            let system = self.system(values);
+            let mut during = values.clone();
+            for &(variable, weight) in &store.jump_info(jump).impulses {
+                during.v[variable.index()] += way * IMPULSE * values.get(weight);
+            }
+            let crossings = &system.program.crossings;
+            let mut r = vec![0.0; crossings.len()];
+            system.eval_crossings(&mut during, &mut r)?;
+            // Relations without an impulse hold what they held when this mode was selected, unless the mode itself keeps them at zero.
+            for ((crossing, r), exact) in crossings.iter().zip(&r).zip(exact) {
+                let holds = match r.abs() > IMPULSE_SEEN {
+                    true => (*r > 0.0) == crossing.rising,
+                    false if *exact => crossing.closed,
+                    false => continue,
+                };
+                during.set(crossing.relation, f64::from(u8::from(holds)));
+            }
+            system.execute(&restart.discrete, &mut during, &mut [])?;
+            Ok(during)
+        };
+        let none = vec![false; at_zero.len()];
+        let held = during(1.0, &none)?;
+        if !others(&held)?.is_empty() {
+            return Ok(Some(held));
         }
-        let system = self.system(values);
-        let crossings = &system.program.crossings;
-        let mut r = vec![0.0; crossings.len()];
-        system.eval_crossings(&mut during, &mut r)?;
-        // Relations without an impulse hold what they held when this mode was selected, unless the mode itself keeps them at zero.
-        for ((crossing, r), at_zero) in crossings.iter().zip(&r).zip(at_zero) {
-            let holds = match r.abs() > IMPULSE_SEEN {
-                true => (*r > 0.0) == crossing.rising,
-                false if *at_zero => crossing.closed,
-                false => continue,
-            };
-            during.set(crossing.relation, f64::from(u8::from(holds)));
+        if !at_zero.contains(&true) {
+            return Ok(None);
         }
-        system.execute(&restart.discrete, &mut during, &mut [])?;
-        let switches = self.switch_values(&during)?;
-        let same = |&i: &u32| switches[i as usize] == self.selected[i as usize];
-        Ok((!store.live().iter().all(same)).then_some(during))
+        // What relations at zero say of a switch counts if the direction of the impulses makes the difference: `open = u <= 0 and not i > 0`.
+        let exact = during(1.0, at_zero)?;
+        let against = others(&during(-1.0, at_zero)?)?;
+        let decided = others(&exact)?.iter().any(|i| !against.contains(i));
+        Ok(decided.then_some(exact))
     }
 
     fn jump_system(&self, jump: JumpId) -> Option<(&CompiledSystem, &JumpInfo)> {

@@ -474,8 +474,8 @@ pub(crate) struct MixedSolve<'a, S> {
     /// Whether a located event says that it has flipped.
     pub(crate) flipping: Vec<bool>,
     pub(crate) r: &'a mut Vec<f64>,
-    /// For each visited set: violated only by round-off.
-    near: Vec<bool>,
+    /// For each visited set: whether round-off alone speaks against it.
+    near: Vec<Near>,
     /// Sets of discrete values for which the Reals were solved.
     pub(crate) tried: u32,
     cause: Option<SolveError>,
@@ -488,6 +488,16 @@ enum Follow {
     StartValues,
     /// From the unknowns, and from what the equations make of them.
     Unknowns,
+}
+
+/// Whether round-off alone speaks against a set.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Near {
+    No,
+    /// The relations that change are zero within their band.
+    InBand,
+    /// … and the Reals are the same on both sides.
+    SameReals,
 }
 
 /// What one pass showed.
@@ -660,21 +670,15 @@ impl<S: System> MixedSolve<'_, S> {
         self.solve.work.visited.clear();
         self.near.clear();
         let located = self.flipping.contains(&true);
-        for k in 0..passes_max {
+        for _ in 0..passes_max {
             let near = match self.pass()? {
                 Pass::Consistent(solved) => return Ok(Some(solved)),
-                Pass::SameReals(solved) if !located => return Ok(Some(solved)),
-                Pass::SameReals(_) => true,
-                Pass::Unsolvable => return Ok(None),
-                Pass::Changed(solved) => {
-                    let near = self.is_near();
-                    // Round-off alone speaks against the set that there is.
-                    if near && k == 0 && !located && self.solve.schedule == ScheduleKind::Event {
-                        self.put_set(start);
-                        return Ok(Some(solved));
-                    }
-                    near
+                Pass::SameReals(solved) if !located || self.has_effect(start) => {
+                    return Ok(Some(solved));
                 }
+                Pass::SameReals(_) => Near::SameReals,
+                Pass::Unsolvable => return Ok(None),
+                Pass::Changed(_) => self.near_by(),
             };
             self.near.push(near);
             let work = &mut *self.solve.work;
@@ -691,6 +695,14 @@ impl<S: System> MixedSolve<'_, S> {
         Ok(None)
     }
 
+    /// A discrete value that is no relation differs between the set in `discrete` and `start`.
+    fn has_effect(&self, start: &[f64]) -> bool {
+        let relation = |slot: &Slot| self.crossing_of.get(slot.index()).copied().flatten();
+        let slots = self.solve.info.discrete.iter().enumerate();
+        let mut others = slots.filter(|(_, slot)| relation(slot).is_none());
+        others.any(|(i, _)| self.solve.work.discrete[i] != start[i])
+    }
+
     /// Puts a set of discrete values into the array.
     pub(crate) fn put_set(&mut self, set: &[f64]) {
         for (slot, value) in self.solve.info.discrete.iter().zip(set) {
@@ -698,8 +710,20 @@ impl<S: System> MixedSolve<'_, S> {
         }
     }
 
-    /// Whether the relations that the last pass changed are all zero within their band, and the Reals are the same on both sides.
-    fn is_near(&mut self) -> bool {
+    /// How near the set in `discrete` is to the one in `discrete_next`.
+    fn near_by(&mut self) -> Near {
+        if !self.is_in_band() {
+            return Near::No;
+        }
+        let next = self.solve.work.discrete_next.clone();
+        match self.solves_too(&next) {
+            true => Near::SameReals,
+            false => Near::InBand,
+        }
+    }
+
+    /// Whether the relations that the last pass changed are all zero within their band.
+    fn is_in_band(&mut self) -> bool {
         if !self.evaluate_relations() {
             return false;
         }
@@ -719,8 +743,7 @@ impl<S: System> MixedSolve<'_, S> {
                 return false;
             }
         }
-        let next = self.solve.work.discrete_next.clone();
-        any && self.solves_too(&next)
+        any
     }
 
     /// The functions of all relations at the values in the array; false if they cannot be evaluated there.
@@ -753,9 +776,18 @@ impl<S: System> MixedSolve<'_, S> {
     /// After the sets came back to one seen before: one of them that only round-off violates, if there is one.
     fn take_near(&mut self, start: &[f64]) -> Result<Option<Solved>, SolveError> {
         let n = start.len().max(1);
+        let Some(best) = self
+            .near
+            .iter()
+            .copied()
+            .max()
+            .filter(|near| *near > Near::No)
+        else {
+            return Ok(None);
+        };
         let sets: Vec<&[f64]> = (self.solve.work.visited.chunks_exact(n))
             .zip(&self.near)
-            .filter(|(_, near)| **near)
+            .filter(|(_, near)| **near == best)
             .map(|(set, _)| set)
             .collect();
         let flipped = |set: &&&[f64]| {
@@ -773,7 +805,7 @@ impl<S: System> MixedSolve<'_, S> {
         self.solve.work.discrete.copy_from_slice(set);
         match self.pass()? {
             Pass::Consistent(solved) | Pass::SameReals(solved) => Ok(Some(solved)),
-            Pass::Changed(solved) if self.is_near() => {
+            Pass::Changed(solved) if self.is_in_band() => {
                 self.put_set(set);
                 Ok(Some(solved))
             }

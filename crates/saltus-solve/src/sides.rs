@@ -1,6 +1,6 @@
 //! Relations of a mixed block that are zero but for round-off: which side counts.
 //!
-//! A relation at zero holds what its operator says of zero: `u <= 0` holds, `i > 0` does not. In floats its function is 1e-17 instead, of either sign, and
+//! A relation that a set holds at zero is what its operator says of zero: `u <= 0` holds, `i > 0` does not. In floats its function is 1e-17 instead, of either sign, and
 //! round-off must not decide. Where the branch that depends on the relation is continuous (an ideal diode on its curve parameter) both sides have the same
 //! Reals, and either serves. Where it is not (`open = u <= 0 and not i > 0`: a closed diode has u = 0 and any i) only the side of zero itself is a solution.
 //!
@@ -21,6 +21,8 @@ use saltus_model::System;
 const MOVED_REL: f64 = 1e-6;
 /// Round-off of a function that comes out of a system of equations, in units of the round-off of its terms.
 const ROUND_OFF_ULPS: f64 = 1e4;
+/// By how much everything else is changed to see what stays at zero.
+const ELSEWHERE_REL: f64 = 1e-3;
 /// Patterns of signs with which the unknowns are moved.
 const PATTERNS: u32 = 3;
 
@@ -61,18 +63,22 @@ impl<S: System> MixedSolve<'_, S> {
         else {
             return by_value(same);
         };
-        let is_kept = kept == self.solve.work.discrete;
+        // What is not at zero comes first.
+        if kept != self.solve.work.discrete {
+            self.solve.work.discrete_next.copy_from_slice(&kept);
+            return Sides::Other;
+        }
         self.solve.work.discrete_next.copy_from_slice(&exact);
         if exact == self.solve.work.discrete {
             Sides::Same
-        } else if is_kept && self.solves_too(&exact) {
+        } else if self.solves_too(&exact) {
             Sides::SameReals
         } else {
             Sides::Other
         }
     }
 
-    /// By discrete value: a relation whose function is zero but for round-off, and which no located event has flipped. `None` if they cannot be evaluated.
+    /// By discrete value: a relation whose function the set holds at zero but for round-off, and which no located event has flipped. `None` if they cannot be evaluated.
     fn relations_at_zero(&mut self) -> Option<Vec<bool>> {
         if !self.evaluate_relations() {
             return None;
@@ -88,6 +94,9 @@ impl<S: System> MixedSolve<'_, S> {
             for (i, at_zero) in at_zero.iter_mut().enumerate() {
                 *at_zero &= r[i].is_some_and(|r| r.abs() <= round_off[i]);
             }
+        }
+        if at_zero.contains(&true) {
+            self.held_at_zero(&mut at_zero);
         }
         Some(at_zero)
     }
@@ -124,6 +133,27 @@ impl<S: System> MixedSolve<'_, S> {
         // As it was.
         self.set_point(&set, &u)?;
         Some(round_off)
+    }
+
+    /// Of the relations that are `at_zero`, those that the set itself has brought there, wherever all other quantities are (the voltage of a diode that conducts), and
+    /// that do not just pass zero now. Everything else is changed by some parts of a thousand.
+    fn held_at_zero(&mut self, at_zero: &mut [bool]) {
+        let discrete = self.solve.system.discrete_slots();
+        let kept = (self.solve.values.v.clone(), self.solve.values.pre.clone());
+        for (i, v) in self.solve.values.v.iter_mut().enumerate().skip(1) {
+            *v *= 1.0 + ELSEWHERE_REL * (1.0 + (i % 7) as f64);
+        }
+        for slot in discrete {
+            self.solve.values.v[slot.index()] = kept.0[slot.index()];
+        }
+        self.solve.work.forget_factors();
+        let solved = self.solve.solve().is_ok() && self.evaluate_relations();
+        let band = self.relation_band();
+        for (at_zero, slot) in at_zero.iter_mut().zip(&self.solve.info.discrete) {
+            *at_zero &= solved && self.relation(*slot).is_some_and(|r| r.abs() <= band);
+        }
+        (self.solve.values.v, self.solve.values.pre) = kept;
+        self.solve.work.forget_factors();
     }
 
     /// A set with the discrete values recomputed that depend on its relations. The array keeps the set in `discrete`.

@@ -21,6 +21,8 @@ use saltus_ir::{BinaryOp, Builtin, Expr, ExprId, Ir, UnaryOp, VarId};
 
 /// Values that a factor may take.
 const LEAVES_MAX: usize = 16;
+/// Values of a variable that remembers which one it has.
+const REMEMBERED_MAX: usize = 4;
 /// Definitions that are looked up one after the other.
 const DEPTH_MAX: usize = 8;
 
@@ -174,8 +176,16 @@ fn continuous_sides(work: &Work) -> Vec<ExprId> {
         .collect()
 }
 
+/// What is known of the values of a variable.
+enum Definition {
+    /// It equals this expression.
+    Expression(ExprId),
+    /// It takes one of these, and remembers which (`m = if pre(m) == 1 then … else …`).
+    OneOf(Vec<ExprId>),
+}
+
 /// Number variables with an equation `v = e` that holds at all times, in which `e` changes at events only.
-fn definitions(work: &Work) -> FxHashMap<VarId, ExprId> {
+fn definitions(work: &Work) -> FxHashMap<VarId, Definition> {
     let ir = &work.flat.ir;
     let mut found = FxHashMap::default();
     let equations = (work.equations.iter()).filter(|eq| eq.initial.is_none() && eq.late.is_none());
@@ -191,13 +201,35 @@ fn definitions(work: &Work) -> FxHashMap<VarId, ExprId> {
                     saltus_ir::Base::Real | saltus_ir::Base::Integer
                 )
                 && matches!(ir.expr(other), Expr::If(..))
-                && is_event_expression(work, other)
             {
-                found.entry(v).or_insert(other);
+                let definition = match is_event_expression(work, other) {
+                    true => Some(Definition::Expression(other)),
+                    false if work.class(v) == Class::Discrete => one_of(work, other),
+                    false => None,
+                };
+                if let Some(definition) = definition {
+                    found.entry(v).or_insert(definition);
+                }
             }
         }
     }
     found
+}
+
+/// The numbers between which an `if` chooses.
+fn one_of(work: &Work, e: ExprId) -> Option<Definition> {
+    let ir = &work.flat.ir;
+    let (mut leaves, mut open) = (Vec::new(), vec![e]);
+    while let Some(id) = open.pop() {
+        match *ir.expr(id) {
+            Expr::If(_, a, b) => open.extend([a, b]),
+            _ if ir.as_number(id).is_some() => leaves.push(id),
+            _ => return None,
+        }
+    }
+    leaves.sort_unstable();
+    leaves.dedup();
+    (leaves.len() <= REMEMBERED_MAX).then_some(Definition::OneOf(leaves))
 }
 
 /// Changes at events only, and does not depend on what was before.
@@ -220,7 +252,7 @@ fn has_unknowns(work: &mut Work, e: ExprId) -> bool {
 /// `factor*other` by branches, if the values of the factor are known and one of them is zero.
 fn branched(
     work: &mut Work,
-    definitions: &FxHashMap<VarId, ExprId>,
+    definitions: &FxHashMap<VarId, Definition>,
     factor: ExprId,
     other: ExprId,
 ) -> Option<ExprId> {
@@ -256,7 +288,7 @@ fn without_zero_parameters(work: &mut Work, values: &Values) -> Values {
 /// The values of an expression; `None` if one of them is not known to be a number that the parameters give.
 fn values_of(
     work: &mut Work,
-    definitions: &FxHashMap<VarId, ExprId>,
+    definitions: &FxHashMap<VarId, Definition>,
     e: ExprId,
     chosen: &mut Chosen,
     depth: usize,
@@ -268,7 +300,10 @@ fn values_of(
         return Some(Values::Leaf(e));
     }
     let values = match *work.flat.ir.expr(e) {
-        Expr::Var(v) => values_of(work, definitions, *definitions.get(&v)?, chosen, depth + 1)?,
+        Expr::Var(v) => match definitions.get(&v)? {
+            Definition::Expression(e) => values_of(work, definitions, *e, chosen, depth + 1)?,
+            Definition::OneOf(leaves) => by_value(&mut work.flat.ir, e, leaves, chosen),
+        },
         Expr::If(condition, a, b) => match chosen.of(condition) {
             Some(true) => values_of(work, definitions, a, chosen, depth + 1)?,
             Some(false) => values_of(work, definitions, b, chosen, depth + 1)?,
@@ -305,6 +340,21 @@ fn values_of(
         _ => return None,
     };
     (values.n_leaves() <= LEAVES_MAX).then_some(values)
+}
+
+/// The value of a variable by comparing it with those that it may have; the last one is left over.
+fn by_value(ir: &mut Ir, var: ExprId, leaves: &[ExprId], chosen: &Chosen) -> Values {
+    let (last, others) = leaves.split_last().expect("an `if` has branches");
+    let mut values = Values::Leaf(*last);
+    for leaf in others.iter().rev() {
+        let condition = ir.binary(BinaryOp::Eq, var, *leaf);
+        values = match chosen.of(condition) {
+            Some(true) => Values::Leaf(*leaf),
+            Some(false) => values,
+            None => Values::If(condition, Box::new(Values::Leaf(*leaf)), Box::new(values)),
+        };
+    }
+    values
 }
 
 fn is_event_condition(work: &Work, condition: ExprId) -> bool {

@@ -43,10 +43,7 @@ enum Spelling {
     /// A Boolean from two relations.
     Open,
     Closed,
-    /// The Boolean remembers itself.
-    Remembered,
-    /// The branch follows the Boolean one pass of the event iteration later.
-    Later,
+    /// A curve parameter, with a Boolean that remembers itself.
     CurveRemembered,
     /// An Integer as coefficient.
     Coefficient,
@@ -55,7 +52,7 @@ enum Spelling {
 }
 
 impl Spelling {
-    const ALL: [Spelling; 12] = [
+    const ALL: [Spelling; 10] = [
         Spelling::Curve,
         Spelling::Lecture,
         Spelling::Library,
@@ -63,8 +60,6 @@ impl Spelling {
         Spelling::ProductReal,
         Spelling::Open,
         Spelling::Closed,
-        Spelling::Remembered,
-        Spelling::Later,
         Spelling::CurveRemembered,
         Spelling::Coefficient,
         Spelling::IfEquation,
@@ -100,14 +95,6 @@ impl Spelling {
             Spelling::Closed => (
                 "Boolean on#;",
                 "0 = if on# then u# else i#; on# = u# > 0 or i# > 0;",
-            ),
-            Spelling::Remembered => (
-                "Boolean open#(start = true);",
-                "0 = if open# then i# else u#; open# = if pre(open#) then u# < 0 else i# < 0;",
-            ),
-            Spelling::Later => (
-                "Boolean open#(start = true);",
-                "0 = if pre(open#) then i# else u#; open# = if pre(open#) then u# <= 0 else i# < 0;",
             ),
             Spelling::CurveRemembered => (
                 "Real s#; Boolean off#(start = true);",
@@ -369,7 +356,7 @@ fn fault(network: &Network, spelling: Spelling, events: &mut usize) -> Option<St
     if !wrong.is_empty() {
         wrong = self::wrong(network, &run, 10_000);
     }
-    (!wrong.is_empty()).then(|| format!("SILENT {wrong}\n{text}"))
+    (!wrong.is_empty()).then(|| format!("{wrong}\n{text}"))
 }
 
 fn check(spelling: Spelling) {
@@ -424,16 +411,6 @@ fn diodes_open_by_two_relations_choose_the_modes_of_brute_force() {
 #[test]
 fn diodes_closed_by_two_relations_choose_the_modes_of_brute_force() {
     check(Spelling::Closed);
-}
-
-#[test]
-fn diodes_that_remember_choose_the_modes_of_brute_force() {
-    check(Spelling::Remembered);
-}
-
-#[test]
-fn diodes_that_follow_later_choose_the_modes_of_brute_force() {
-    check(Spelling::Later);
 }
 
 #[test]
