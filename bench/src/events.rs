@@ -5,7 +5,7 @@ use crate::measure::interleaved;
 use crate::report::{Section, seconds};
 use saltus_model::{Instance, Model, Slot, Values};
 use saltus_sim::{
-    Environment, EventKind, EventRecord, Options, OutputGrid, Recorder, RowKind, RunSummary,
+    Control, EventKind, EventRecord, Options, OutputGrid, Recorder, RowKind, RunSummary,
     Simulation, SolverName,
 };
 use saltus_testkit::problems::{
@@ -129,7 +129,7 @@ fn run<I: Instance>(
     recorder: &mut dyn Recorder,
 ) -> RunSummary {
     simulation
-        .run(options, &Environment::default(), recorder)
+        .run(options, &Control::default(), recorder)
         .unwrap_or_else(|failure| panic!("a benchmark failed: {:?}", failure.error))
 }
 

@@ -8,7 +8,7 @@ use crate::report::{Picture, Section, seconds};
 use saltus::Session;
 use saltus_model::Model;
 use saltus_plot::{PlotOptions, plot_lines};
-use saltus_sim::{Environment, Options, OutputGrid, Silent, simulate};
+use saltus_sim::{Control, Options, OutputGrid, Silent, simulate};
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -160,7 +160,7 @@ pub(crate) fn one(kind: &str, size: usize) {
     let outcome = simulate(
         &mut model.instantiate(),
         &options,
-        &Environment::default(),
+        &Control::default(),
         &mut Silent,
     );
     if let Err(failure) = outcome {

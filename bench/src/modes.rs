@@ -4,7 +4,7 @@
 use crate::measure::interleaved;
 use crate::report::{Section, seconds};
 use saltus_model::Model;
-use saltus_sim::{Environment, Options, OutputGrid, RunStatistics, Silent, Simulation, SolverName};
+use saltus_sim::{Control, Options, OutputGrid, RunStatistics, Silent, Simulation, SolverName};
 
 /// An inductor behind an ideal diode that always conducts.
 const CONDUCTS: &str = "
@@ -83,7 +83,7 @@ fn both(texts: [&str; 2], class: &str, stop_time: f64) -> ([f64; 2], [RunStatist
     let [of_a, of_b] = &mut statistics;
     let run = |simulation: &mut Simulation<_>, to: &mut RunStatistics| {
         let summary = simulation
-            .run(&options, &Environment::default(), &mut Silent)
+            .run(&options, &Control::default(), &mut Silent)
             .unwrap_or_else(|failure| panic!("a benchmark failed: {:?}", failure.error));
         *to = summary.statistics;
     };

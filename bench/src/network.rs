@@ -9,7 +9,7 @@ use crate::report::{Section, seconds};
 use saltus::Session;
 use saltus_model::{Model, Slot, Values};
 use saltus_sim::{
-    Environment, EventRecord, Options, OutputGrid, Recorder, RowKind, SolverName, simulate,
+    Control, EventRecord, Options, OutputGrid, Recorder, RowKind, SolverName, simulate,
 };
 
 /// With more states the full matrix takes minutes.
@@ -101,7 +101,7 @@ pub(crate) fn network(n: usize) -> Section {
             };
             let mut instance = model.instantiate();
             let start = thread_seconds();
-            let run = simulate(&mut instance, &options, &Environment::default(), &mut end);
+            let run = simulate(&mut instance, &options, &Control::default(), &mut end);
             let time = thread_seconds() - start;
             let statistics = run.expect("the network can be simulated").statistics;
             let exact = (1..=n).map(|i| 2.0 + decay * (i as f64 * theta).sin());

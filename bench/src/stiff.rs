@@ -12,7 +12,7 @@ use crate::report::{Picture, Section, seconds};
 use saltus_model::{Model, Slot, Values};
 use saltus_plot::{PlotOptions, plot_lines};
 use saltus_sim::{
-    Environment, EventRecord, Options, OutputGrid, Recorder, RowKind, RunStatistics, SolverName,
+    Control, EventRecord, Options, OutputGrid, Recorder, RowKind, RunStatistics, SolverName,
     simulate,
 };
 use saltus_testkit::OdeProblem;
@@ -119,7 +119,7 @@ fn run_model<M: Model>(
     let summary = simulate(
         &mut model.instantiate(),
         &options,
-        &Environment::default(),
+        &Control::default(),
         &mut end,
     );
     summary.ok().map(|summary| (end.0, summary.statistics))

@@ -153,7 +153,7 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
         .write_rows_to(&mut rows)
         .keep(plotted)
         .keep_events(!args.plots.is_empty())
-        .cancel(interrupt::requested());
+        .control(&interrupt::control());
     if let Some(events) = &mut events {
         experiment = experiment.write_events_to(events);
     }
@@ -398,7 +398,7 @@ pub(crate) fn failure(error: Error) -> Failure {
                 text: diagnostics.to_string().trim_end().to_owned(),
             }
         }
-        Error::Run(diagnostics, _) => Failure {
+        Error::Run(diagnostics, _) | Error::Stopped(diagnostics) => Failure {
             exit: Exit::Incomplete,
             text: diagnostics.to_string().trim_end().to_owned(),
         },

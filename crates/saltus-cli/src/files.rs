@@ -46,7 +46,7 @@ impl ResultFormat {
 pub(crate) struct ResultFile {
     path: PathBuf,
     format: ResultFormat,
-    rows: Option<Box<dyn RowSink>>,
+    rows: Option<Box<dyn RowSink + Send>>,
     replacement: Option<Replacement>,
 }
 
@@ -60,7 +60,7 @@ impl ResultFile {
         })
     }
 
-    fn rows(&mut self) -> io::Result<&mut Box<dyn RowSink>> {
+    fn rows(&mut self) -> io::Result<&mut Box<dyn RowSink + Send>> {
         (self.rows.as_mut()).ok_or_else(|| io::Error::other("rows before the head of the result"))
     }
 
@@ -85,7 +85,7 @@ impl ResultFile {
 
 impl RowSink for ResultFile {
     fn begin(&mut self, outline: &ResultTable, time_start: f64) -> io::Result<()> {
-        let mut rows: Box<dyn RowSink> = if self.format == ResultFormat::StandardOutput {
+        let mut rows: Box<dyn RowSink + Send> = if self.format == ResultFormat::StandardOutput {
             Box::new(CsvWriter::new(Uncuttable(StandardOutput)))
         } else {
             let (replacement, file) = Replacement::create(&self.path)?;

@@ -10,6 +10,11 @@ pub(crate) fn requested() -> &'static AtomicBool {
     &REQUESTED
 }
 
+/// Ends work when the end was asked for.
+pub(crate) fn control() -> saltus::Control {
+    saltus::Control::watching(&REQUESTED)
+}
+
 /// From now on requests are noted. Before, they end the program, which has nothing to lose yet.
 #[cfg(unix)]
 pub(crate) fn listen() {

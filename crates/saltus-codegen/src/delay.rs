@@ -18,7 +18,7 @@ pub(crate) const ORDER_MAX: u8 = 9;
 /// Pieces older than what can be asked for are dropped in batches of at least this many.
 const DROP_BATCH: usize = 1024;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Point {
     time: f64,
     value: f64,
@@ -26,7 +26,7 @@ struct Point {
     weight: f64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Piece {
     /// At least two, by increasing time.
     points: Box<[Point]>,
@@ -82,7 +82,7 @@ impl Piece {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Break {
     pub(crate) time: f64,
     /// The lowest derivative of the expression that jumps.
@@ -98,7 +98,7 @@ pub(crate) enum Smoothness {
     Broken(u8),
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct DelayBuffer {
     /// Without gaps, by increasing time.
     pieces: VecDeque<Piece>,

@@ -13,7 +13,7 @@ use saltus_model::{
     SignedSlot, Site, SiteInfo, Slot, SlotInfo, SlotRole, ValueType, VariableInfo, VariableKind,
 };
 use saltus_structure::{Inlined, Role, StructuredSystem};
-use saltus_syntax::{FileId, SourceMap, Span};
+use saltus_syntax::{FileId, Name, SourceMap, Span};
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
@@ -54,6 +54,27 @@ impl Layout {
         }
     }
 
+    /// Of a mode: variables of the common system keep their slots, others have those that the table has for their names.
+    pub(crate) fn within(system: &StructuredSystem, table: &mut SlotTable) -> Layout {
+        let common = table.common.clone();
+        let mut places = common.places.clone();
+        let mut of_slot = FxHashMap::default();
+        for (var, variable) in system.flat.variables.iter().skip(common.places.len()) {
+            let slot = table.slot_of(variable.name);
+            places.push((slot, Sign::Plain));
+            of_slot.insert(slot, var);
+        }
+        let n_slots = table.n_slots();
+        let mut representative = common.representative.clone();
+        representative
+            .extend((common.n_slots..n_slots).map(|i| of_slot.get(&Slot(i as u32)).copied()));
+        Layout {
+            places,
+            n_slots,
+            representative,
+        }
+    }
+
     pub(crate) fn place(&self, var: VarId) -> (Slot, Sign) {
         self.places[var.index()]
     }
@@ -61,6 +82,70 @@ impl Layout {
     pub(crate) fn slot(&self, var: VarId) -> Slot {
         self.places[var.index()].0
     }
+}
+
+/// The slots and places that the modes of a model have together. They only ever get more.
+#[derive(Clone, Debug)]
+pub(crate) struct SlotTable {
+    common: Arc<Layout>,
+    numbers: FxHashMap<Name, Slot>,
+    /// Of the slots beside those of the common system, by number. Those that a mode has just added follow when its code is made.
+    pub(crate) added: Vec<SlotInfo>,
+    pub(crate) sites: Vec<SiteInfo>,
+}
+
+impl SlotTable {
+    pub(crate) fn new(common: Arc<Layout>, sites: Vec<SiteInfo>) -> SlotTable {
+        SlotTable {
+            common,
+            numbers: FxHashMap::default(),
+            added: Vec::new(),
+            sites,
+        }
+    }
+
+    /// With slots that are known from elsewhere.
+    pub(crate) fn with_added(mut self, added: Vec<SlotInfo>) -> SlotTable {
+        for info in &added {
+            self.slot_of(Name::new(&info.name));
+        }
+        self.added = added;
+        self
+    }
+
+    pub(crate) fn n_common(&self) -> usize {
+        self.common.n_slots
+    }
+
+    fn n_slots(&self) -> usize {
+        self.common.n_slots + self.numbers.len()
+    }
+
+    fn slot_of(&mut self, name: Name) -> Slot {
+        let next = Slot(self.n_slots() as u32);
+        *self.numbers.entry(name).or_insert(next)
+    }
+
+    /// The code of a mode could not be made: what it has added is not there.
+    pub(crate) fn forget(&mut self) {
+        let known = self.common.n_slots + self.added.len();
+        self.numbers.retain(|_, slot| slot.index() < known);
+    }
+
+    /// The code of a mode was made with what it has added.
+    pub(crate) fn note(&mut self, info: &ModelInfo) {
+        let known = self.common.n_slots + self.added.len();
+        self.added.extend_from_slice(&info.slots[known..]);
+        self.sites.clone_from(&info.sites);
+    }
+}
+
+/// Where the slots of a system come from.
+pub(crate) enum Slots<'a> {
+    /// It has those that it needs.
+    Own,
+    /// It is a mode, or a way into one.
+    Of(&'a mut SlotTable),
 }
 
 /// The representative of a variable and whether the sign changes on the way.
@@ -169,10 +254,12 @@ pub(crate) fn expr_text(flat: &FlatModel, expr: ExprId) -> String {
     out
 }
 
+/// `others`: what is known of the slots of other modes, and the number of the first one.
 pub(crate) fn model_info(
     system: &StructuredSystem,
     layout: &Layout,
     sites: &mut Sites,
+    others: (usize, &[SlotInfo]),
 ) -> ModelInfo {
     let flat = &system.flat;
     let declared: Vec<Site> = flat
@@ -188,8 +275,9 @@ pub(crate) fn model_info(
         })
         .collect();
     let mut slots = Vec::with_capacity(layout.n_slots);
-    for representative in &layout.representative {
+    for (number, representative) in layout.representative.iter().enumerate() {
         slots.push(match representative {
+            None if number > 0 => others.1[number - others.0].clone(),
             None => SlotInfo {
                 name: "time".into(),
                 role: SlotRole::Time,

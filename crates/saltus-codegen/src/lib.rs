@@ -39,5 +39,5 @@ pub fn compile(
     system: StructuredSystem,
     sources: &SourceMap,
 ) -> Result<CompiledModel, Vec<Diagnostic>> {
-    program::build(system, layout::Sites::new(sources)).map(CompiledModel::new)
+    program::build(system, layout::Sites::new(sources), layout::Slots::Own).map(CompiledModel::new)
 }

@@ -1,5 +1,7 @@
 //! The compiled model behind the contract of `saltus-model`.
 
+mod saved;
+
 use crate::calendar::{Source, next_instant};
 use crate::code::{Code, Execution, How};
 use crate::delay::{DelayBuffer, Smoothness};
@@ -17,6 +19,7 @@ use saltus_model::{
     InitialConditions, InitialNote, Instance, JumpId, JumpInfo, Model, ModelInfo, ScheduleKind,
     Section, SelectionChange, Site, Slot, SlotRole, StateSlots, Status, StepPoint, System, Values,
 };
+use saved::Bound;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -81,6 +84,13 @@ impl CompiledModel {
         !self.program.delays.is_empty()
     }
 
+    /// How many modes, and ways into modes, all runs together have structured.
+    pub fn modes_structured(&self) -> u64 {
+        let switching = self.program.switching.as_ref();
+        let known = switching.and_then(|switching| switching.known.get());
+        known.map_or(0, |known| known.n_structured())
+    }
+
     /// Which functions have code, and which only the evaluator can carry out.
     pub fn functions(&self) -> &FunctionReport {
         &self.program.function_report
@@ -92,6 +102,10 @@ impl Model for CompiledModel {
 
     fn info(&self) -> &ModelInfo {
         &self.program.info
+    }
+
+    fn shared_info(&self) -> Arc<ModelInfo> {
+        self.program.info.clone()
     }
 
     fn instantiate(&self) -> CompiledInstance {
@@ -106,7 +120,6 @@ impl Model for CompiledModel {
             objects: Objects::new(self.host.clone()),
             texts: Texts::default(),
             delays: memories(&program.delays),
-            warned: vec![false; program.n_asserts],
             overrides: FxHashMap::default(),
             scratch: Values::default(),
             numbers: Vec::new(),
@@ -121,17 +134,17 @@ impl Model for CompiledModel {
             uses_dae_form: self.uses_dae_form,
         };
         CompiledInstance {
-            info: Arc::new(program.info.clone()),
-            store: program.switching.as_ref().map(ModeStore::new),
+            info: program.info.clone(),
+            store: ModeStore::new(&program),
             modes: Vec::new(),
             jumps: Vec::new(),
             mode: None,
             selected: Vec::new(),
-            active: system.clone(),
+            active: system.again(),
             system,
             host: self.host.clone(),
             preset_texts: self.texts.clone(),
-            time_start: 0.0,
+            bound: Bound::default(),
             fired: Vec::new(),
             left: Vec::new(),
             emerged: None,
@@ -158,7 +171,7 @@ pub struct CompiledInstance {
     host: Arc<dyn Host>,
     /// See [`CompiledModel::with_texts`].
     preset_texts: Arc<[Arc<str>]>,
-    time_start: f64,
+    bound: Bound,
     /// Number of the last tick that fired, of each source of time events.
     fired: Vec<i64>,
     /// What a delayed expression can break with, at the last accepted point: states and discrete values.
@@ -199,19 +212,15 @@ const NO_TICK: i64 = -1;
 impl CompiledInstance {
     /// The modes that this run has structured; none for a model that has only one.
     pub fn modes(&self) -> Vec<ModeSummary> {
-        self.store
-            .as_ref()
-            .map_or(Vec::new(), |store| store.summaries(&self.info))
+        match (&self.store, &self.system.program.switching) {
+            (Some(store), Some(switching)) => store.summaries(switching, &self.info),
+            _ => Vec::new(),
+        }
     }
 
     /// The text of a String variable whose slot has the value `number`.
     pub fn text(&self, number: f64) -> Arc<str> {
         self.system.work.borrow().texts.get(number)
-    }
-
-    /// What is known of the model: attributes after binding, slots of all modes that were met.
-    pub fn shared_info(&self) -> Arc<ModelInfo> {
-        self.info.clone()
     }
 
     /// Numbers of the time sources now.
@@ -244,7 +253,7 @@ impl CompiledInstance {
                     shift,
                 } => (
                     Source::Tick {
-                        origin: self.time_start,
+                        origin: self.bound.time_start,
                         shift,
                         period,
                     },
@@ -294,14 +303,25 @@ impl Instance for CompiledInstance {
         &self.info
     }
 
+    fn shared_info(&self) -> Arc<ModelInfo> {
+        self.info.clone()
+    }
+
     fn bind(&mut self, time_start: f64, overrides: &[(Slot, f64)]) -> Result<Values, Fault> {
-        self.time_start = time_start;
+        self.bound = Bound {
+            time_start,
+            overrides: overrides.to_vec(),
+            n_objects: 0,
+        };
         self.fired.clear();
         let program = self.system.program.clone();
+        // Each run numbers its modes itself; their code is that of the model.
+        self.store = ModeStore::new(&program);
+        self.modes.clear();
+        self.jumps.clear();
         self.mode = None;
-        self.active = self.system.clone();
-        let n_slots = self.store.as_ref().map_or(0, ModeStore::n_slots);
-        let mut values = Values::new(n_slots.max(program.layout.n_slots));
+        self.active = self.system.again();
+        let mut values = Values::new(self.info.slots.len());
         values.v[0] = time_start;
         {
             let work = &mut *self.system.work.borrow_mut();
@@ -312,7 +332,6 @@ impl Instance for CompiledInstance {
                 work.texts.intern(text);
             }
             work.delays = memories(&program.delays);
-            work.warned.fill(false);
             work.overrides = overrides.iter().map(|(s, x)| (s.0, *x)).collect();
         }
         for slot in &program.unset_enums {
@@ -380,6 +399,7 @@ impl Instance for CompiledInstance {
         for info in &program.delays {
             set_range(info, &memory(info), &mut values);
         }
+        self.bound.n_objects = self.system.work.borrow().objects.len();
         values.pre.clone_from(&values.v);
         self.first_mode(&mut values)?;
         Ok(values)
@@ -449,7 +469,7 @@ impl Instance for CompiledInstance {
         else {
             return Ok(None);
         };
-        let (jump, changes) = store.jump(switching, mode, violated, impacts, &self.info)?;
+        let (jump, changes) = store.jump(switching, mode, violated, impacts)?;
         if let Some((number, program)) = changes.new {
             let system = self.add_program(program);
             keep(&mut self.jumps, number, system, &changes.gone);
@@ -542,7 +562,7 @@ impl Instance for CompiledInstance {
         else {
             return Ok(());
         };
-        let (mode, changes) = store.select(switching, switches, &self.info)?;
+        let (mode, changes) = store.select(switching, switches)?;
         if let Some((number, program)) = changes.new {
             let system = self.add_program(program);
             keep(&mut self.modes, number, system, &changes.gone);
@@ -551,8 +571,8 @@ impl Instance for CompiledInstance {
         if self.mode != mode {
             self.mode = mode;
             self.active = match mode {
-                None => self.system.clone(),
-                Some(mode) => kept(&self.modes, mode).clone(),
+                None => self.system.again(),
+                Some(mode) => kept(&self.modes, mode).again(),
             };
             let program = &self.system(values).program;
             self.choices = program.sets.iter().map(Choice::new).collect();
@@ -714,6 +734,14 @@ impl Instance for CompiledInstance {
         }
     }
 
+    fn save(&self) -> Result<Vec<u8>, String> {
+        self.save_all()
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
+        self.restore_all(saved)
+    }
+
     fn step_size_max(&self, values: &Values) -> f64 {
         let delays = &self.system.program.delays;
         if !delays.iter().any(|d| d.moves || d.n_points.is_some()) {
@@ -860,19 +888,15 @@ impl CompiledInstance {
 
     /// The code of a mode or jump that this run has just met; its slots and places become those of the run.
     fn add_program(&mut self, program: Arc<Program>) -> CompiledSystem {
-        let info = Arc::make_mut(&mut self.info);
-        let n_slots = info.slots.len().min(program.info.slots.len());
-        info.slots.extend_from_slice(&program.info.slots[n_slots..]);
-        info.sites.clone_from(&program.info.sites);
-        let mut work = self.system.work.borrow_mut();
-        let n_asserts = work.warned.len().max(program.n_asserts);
-        work.warned.resize(n_asserts, false);
-        CompiledSystem {
-            program,
-            work: self.system.work.clone(),
-            execution: self.system.execution,
-            uses_dae_form: self.system.uses_dae_form,
+        let (n_slots, n_sites) = (self.info.slots.len(), self.info.sites.len());
+        if program.info.slots.len() > n_slots || program.info.sites.len() > n_sites {
+            let info = Arc::make_mut(&mut self.info);
+            let n_slots = n_slots.min(program.info.slots.len());
+            info.slots.extend_from_slice(&program.info.slots[n_slots..]);
+            let n_sites = n_sites.min(program.info.sites.len());
+            info.sites.extend_from_slice(&program.info.sites[n_sites..]);
         }
+        self.system.beside(program)
     }
 
     fn set_attributes(&mut self, numbers: &[f64]) {
@@ -902,7 +926,6 @@ impl CompiledInstance {
 }
 
 /// The code of one mode.
-#[derive(Clone)]
 pub struct CompiledSystem {
     program: Arc<Program>,
     /// Shared by the modes of a run.
@@ -911,7 +934,33 @@ pub struct CompiledSystem {
     uses_dae_form: bool,
 }
 
+// SAFETY: the systems of an instance share its work space. All of them are fields of the instance, none is handed out but by reference, and a system cannot be
+// cloned outside of this file: whoever has the instance has every reference to the work space. The work space itself can be sent, see below.
+unsafe impl Send for CompiledInstance {}
+
+const _: () = {
+    const fn can_be_sent<T: Send>() {}
+    can_be_sent::<Work>();
+    can_be_sent::<Arc<Program>>();
+    can_be_sent::<Arc<dyn Host>>();
+    can_be_sent::<(ModeStore, Arc<ModelInfo>, Vec<Choice>)>();
+};
+
 impl CompiledSystem {
+    /// Another mode, or the same once more, in the work space of the run.
+    fn beside(&self, program: Arc<Program>) -> CompiledSystem {
+        CompiledSystem {
+            program,
+            work: self.work.clone(),
+            execution: self.execution,
+            uses_dae_form: self.uses_dae_form,
+        }
+    }
+
+    fn again(&self) -> CompiledSystem {
+        self.beside(self.program.clone())
+    }
+
     fn context(&self) -> Context<'_> {
         Context {
             flat: &self.program.flat,
@@ -1127,7 +1176,8 @@ impl System for CompiledSystem {
     }
 
     fn feeds_derivatives(&self, slot: Slot) -> bool {
-        self.program.feeds[slot.index()]
+        // A slot that another mode has added later feeds nothing here.
+        (self.program.feeds.get(slot.index())).is_some_and(|&feeds| feeds)
     }
 
     fn discrete_slots(&self) -> &[Slot] {

@@ -1,16 +1,20 @@
 //! The modes of a run: made when they are first met, then kept as long as there is room.
 //!
-//! Comes in: the values of the model's switches. Goes out: the code of the mode that they select. All modes share slots: a further mode may
-//! add slots, and never moves one.
+//! Comes in: the values of the model's switches. Goes out: the code of the mode that they select. The code of a mode depends on the model and on the values of
+//! the live switches alone, so all runs of a model share what one of them has made ([`SharedModes`]); each run numbers the modes that it meets in the
+//! order in which it meets them ([`ModeStore`]). All modes share slots: a further mode may add slots, and never moves one.
 
-use crate::layout::Sites;
-use crate::program::{self, Program, Switching};
+mod shared;
+
+use crate::program::{Program, Switching};
 use rustc_hash::FxHashMap;
 use saltus_model::{
     Fault, FaultKind, JumpId, JumpInfo, ModelInfo, ScheduleKind, Section, Site, Slot,
 };
-use saltus_structure::{Modes, Specialised};
 use saltus_syntax::Diagnostic;
+use serde::{Deserialize, Serialize};
+pub(crate) use shared::SharedModes;
+use shared::{JumpKey, Made, ModeKey};
 use std::sync::Arc;
 
 /// Slots of all programs that are kept together, about 2 kB each with what belongs to them.
@@ -34,7 +38,9 @@ pub struct ModeSummary {
 }
 
 /// What stays of a mode when its program is given up.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Met {
+    key: ModeKey,
     /// The values of all switches that selected it first.
     switches: Vec<bool>,
     states: Vec<Slot>,
@@ -43,7 +49,7 @@ struct Met {
 }
 
 /// Which programs were used last, of those that are kept.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 struct Recent {
     /// Number and slots of each, the one used last at the end.
     kept: Vec<(u32, usize)>,
@@ -85,32 +91,53 @@ impl Changes {
     };
 }
 
+/// What a run remembers of its modes when it is written down.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SavedModes {
+    live: Vec<u32>,
+    met: Vec<Met>,
+    by_values: Vec<(Vec<bool>, Option<u32>)>,
+    /// The run had their programs.
+    had: Vec<bool>,
+    structured: u64,
+    n_jumps: usize,
+}
+
 /// The modes of one run. Programs that were not used for long are given up; their modes keep their numbers and are structured again when they are met again.
 pub(crate) struct ModeStore {
-    modes: Modes,
+    shared: SharedModes,
+    /// Switches that make a difference, as far as this run knows.
+    live: Arc<[u32]>,
     met: Vec<Met>,
-    /// By number.
-    programs: Vec<Option<Arc<Program>>>,
+    /// By number: whether the instance has its program, and whether it had when it was saved.
+    has_program: Vec<bool>,
+    had: Vec<bool>,
     recent: Recent,
     structured: u64,
-    n_slots: usize,
     /// Which mode the values of the live switches select; `None` if they leave the equations singular whatever the states: then the common system has to do.
     by_values: FxHashMap<Vec<bool>, Option<u32>>,
-    /// Ways into modes, by mode, violated constraints and impacts.
-    jumps: Vec<Option<JumpInfo>>,
+    /// Ways into modes.
+    jumps: Vec<Option<(JumpKey, JumpInfo)>>,
     recent_jumps: Recent,
-    by_violated: FxHashMap<(u32, Vec<usize>, Vec<usize>), JumpId>,
+    by_violated: FxHashMap<JumpKey, JumpId>,
 }
 
 impl ModeStore {
-    pub(crate) fn new(switching: &Switching) -> ModeStore {
+    pub(crate) fn new(program: &Program) -> Option<ModeStore> {
+        let switching = program.switching.as_ref()?;
+        let shared = switching.known.get_or_init(|| SharedModes::new(program));
+        Some(ModeStore::with(switching, shared.clone()))
+    }
+
+    fn with(switching: &Switching, shared: SharedModes) -> ModeStore {
         ModeStore {
-            modes: switching.modes.clone(),
+            shared,
+            live: switching.modes.live().into(),
             met: Vec::new(),
-            programs: Vec::new(),
+            has_program: Vec::new(),
+            had: Vec::new(),
             recent: Recent::default(),
             structured: 0,
-            n_slots: 0,
             by_values: FxHashMap::default(),
             jumps: Vec::new(),
             recent_jumps: Recent::default(),
@@ -119,20 +146,14 @@ impl ModeStore {
     }
 
     /// The modes that live switches select now, with the names of their slots from `info`.
-    pub(crate) fn summaries(&self, info: &ModelInfo) -> Vec<ModeSummary> {
-        let mut keys: Vec<(u32, &Vec<bool>)> = Vec::new();
-        #[expect(clippy::iter_over_hash_type, reason = "sorted below")]
-        for (key, mode) in &self.by_values {
-            keys.extend(mode.map(|mode| (mode, key)));
-        }
-        keys.sort();
+    pub(crate) fn summaries(&self, switching: &Switching, info: &ModelInfo) -> Vec<ModeSummary> {
         let summary = |(mode, key): (u32, &Vec<bool>)| {
             let met = &self.met[mode as usize];
-            let live = self.modes.live().iter().zip(key);
+            let live = self.live.iter().zip(key);
             ModeSummary {
                 number: mode + 1,
                 switches: live
-                    .map(|(&i, &v)| self.modes.text(i as usize, v))
+                    .map(|(&i, &v)| switching.modes.text(i as usize, v))
                     .collect(),
                 states: (met.states.iter())
                     .map(|slot| info.slots[slot.index()].name.clone())
@@ -141,26 +162,32 @@ impl ModeStore {
                 blocks: met.blocks.clone(),
             }
         };
-        keys.into_iter().map(summary).collect()
+        self.sorted().into_iter().map(summary).collect()
+    }
+
+    /// Modes with the values of the live switches that select them, by number.
+    fn sorted(&self) -> Vec<(u32, &Vec<bool>)> {
+        let mut keys: Vec<(u32, &Vec<bool>)> = Vec::new();
+        #[expect(clippy::iter_over_hash_type, reason = "sorted below")]
+        for (key, mode) in &self.by_values {
+            keys.extend(mode.map(|mode| (mode, key)));
+        }
+        keys.sort();
+        keys
     }
 
     pub(crate) fn live(&self) -> &[u32] {
-        self.modes.live()
+        &self.live
     }
 
-    /// Programs made for modes, also those made again.
+    /// Programs that this run has asked for, also those asked for again.
     pub(crate) fn n_structured(&self) -> u64 {
         self.structured
     }
 
-    /// Slots that the modes met so far need together.
-    pub(crate) fn n_slots(&self) -> usize {
-        self.n_slots
-    }
-
     pub(crate) fn jump_info(&self, jump: JumpId) -> &JumpInfo {
         match &self.jumps[jump.0 as usize] {
-            Some(info) => info,
+            Some((_, info)) => info,
             None => unreachable!("a jump that was given up has no number any more"),
         }
     }
@@ -172,35 +199,21 @@ impl ModeStore {
         mode: u32,
         violated: &[usize],
         impacts: &[usize],
-        info: &ModelInfo,
     ) -> Result<(JumpId, Changes), Fault> {
-        let key = (mode, violated.to_vec(), impacts.to_vec());
+        let met = &self.met[mode as usize];
+        let key = JumpKey {
+            mode: met.key.clone(),
+            violated: violated.to_vec(),
+            impacts: impacts.to_vec(),
+        };
         if let Some(&jump) = self.by_violated.get(&key) {
             self.recent_jumps.used(jump.0);
             return Ok((jump, Changes::NONE));
         }
-        let switches = &self.met[mode as usize].switches;
-        let system = match self.modes.specialise(switches).map_err(structural)? {
-            Specialised::System(system) => system,
-            Specialised::MoreLive | Specialised::Singular => {
-                unreachable!("the mode has been structured before")
-            }
-        };
-        let jump = self.modes.jump(&system, violated, impacts);
-        let jump = jump.map_err(|error| structural(vec![*error]))?;
-        let sites = Sites::extending(&switching.sources, &info.sites);
-        let program = Arc::new(program::build(jump.system, sites).map_err(structural)?);
-        let slot = |v| program.layout.slot(v);
-        let jump_info = JumpInfo {
-            moved: jump.moved.into_iter().map(slot).collect(),
-            impulses: (jump.impulses.into_iter())
-                .map(|(v, w)| (slot(v), slot(w)))
-                .collect(),
-        };
+        let (program, info) = self.shared.jump(switching, &key, &met.switches)?;
         let id = JumpId(self.jumps.len() as u32);
-        self.jumps.push(Some(jump_info));
+        self.jumps.push(Some((key.clone(), info)));
         self.by_violated.insert(key, id);
-        self.n_slots = self.n_slots.max(program.layout.n_slots);
         let gone = self.recent_jumps.add(id.0, program.layout.n_slots);
         for &jump in &gone {
             self.jumps[jump as usize] = None;
@@ -215,15 +228,14 @@ impl ModeStore {
         &mut self,
         switching: &Switching,
         values: &[bool],
-        info: &ModelInfo,
     ) -> Result<(Option<u32>, Changes), Fault> {
         // Each round makes a mode or finds at least one more live switch.
         for _ in 0..=values.len() {
-            let live = self.modes.live().iter().map(|&i| values[i as usize]);
-            let key: Vec<bool> = live.collect();
-            let known = match self.by_values.get(&key) {
+            let live = self.live.iter().map(|&i| values[i as usize]);
+            let chosen: Vec<bool> = live.collect();
+            let known = match self.by_values.get(&chosen) {
                 Some(None) => return Ok((None, Changes::NONE)),
-                Some(Some(mode)) if self.programs[*mode as usize].is_some() => {
+                Some(Some(mode)) if self.has_program[*mode as usize] => {
                     let mode = *mode;
                     self.recent.used(mode);
                     return Ok((Some(mode), Changes::NONE));
@@ -238,42 +250,117 @@ impl ModeStore {
                     Vec::new(),
                 ));
             }
-            let system = match self.modes.specialise(values).map_err(structural)? {
-                Specialised::System(system) => system,
-                Specialised::MoreLive => {
+            let key = ModeKey {
+                live: self.live.to_vec(),
+                chosen: chosen.clone(),
+            };
+            let program = match self.shared.mode(switching, &key, values)? {
+                Made::Program(program) => program,
+                Made::MoreLive(more) => {
+                    let mut live = self.live.to_vec();
+                    live.extend(more);
+                    live.sort_unstable();
+                    self.live = live.into();
                     self.by_values.clear();
                     continue;
                 }
-                Specialised::Singular => {
-                    self.by_values.insert(key, None);
+                Made::Singular => {
+                    self.by_values.insert(chosen, None);
                     return Ok((None, Changes::NONE));
                 }
             };
-            let sites = Sites::extending(&switching.sources, &info.sites);
-            let program = Arc::new(program::build(*system, sites).map_err(structural)?);
-            self.structured += 1;
-            self.n_slots = self.n_slots.max(program.layout.n_slots);
             let mode = known.unwrap_or(self.met.len() as u32);
+            let had = self.had.get(mode as usize).is_some_and(|&had| had);
+            self.structured += u64::from(!had);
             if known.is_none() {
-                self.met.push(met(values, &program));
-                self.programs.push(None);
-                self.by_values.insert(key, Some(mode));
+                self.met.push(met(key, values, &program));
+                self.has_program.push(false);
+                self.had.push(false);
+                self.by_values.insert(chosen, Some(mode));
             }
-            let gone = self.recent.add(mode, program.layout.n_slots);
-            for &mode in &gone {
-                self.programs[mode as usize] = None;
-            }
-            self.programs[mode as usize] = Some(program.clone());
+            let gone = self.keep(mode, &program);
             let new = Some((mode, program));
             return Ok((Some(mode), Changes { new, gone }));
         }
         unreachable!("there are no more switches than values")
     }
+
+    /// One more program is kept; those that have to go.
+    fn keep(&mut self, mode: u32, program: &Program) -> Vec<u32> {
+        let gone = self.recent.add(mode, program.layout.n_slots);
+        for &mode in &gone {
+            self.has_program[mode as usize] = false;
+            self.had[mode as usize] = false;
+        }
+        self.has_program[mode as usize] = true;
+        gone
+    }
+
+    pub(crate) fn n_met(&self) -> usize {
+        self.met.len()
+    }
+
+    pub(crate) fn n_jumps(&self) -> usize {
+        self.jumps.len()
+    }
+
+    pub(crate) fn save(&self) -> SavedModes {
+        let mut by_values: Vec<(Vec<bool>, Option<u32>)> = (self.by_values.iter())
+            .map(|(k, v)| (k.clone(), *v))
+            .collect();
+        by_values.sort();
+        SavedModes {
+            live: self.live.to_vec(),
+            met: self.met.clone(),
+            by_values,
+            had: (self.had.iter().zip(&self.has_program))
+                .map(|(had, has)| *had || *has)
+                .collect(),
+            structured: self.structured,
+            n_jumps: self.jumps.len(),
+        }
+    }
+
+    /// As it was when it was saved; the slots of the run are `info`'s. No program is there yet: they are asked for when they are needed.
+    pub(crate) fn restore(&mut self, program: &Program, saved: SavedModes, info: &ModelInfo) {
+        if !self.shared.agrees(info) {
+            self.shared = SharedModes::with_slots(program, info);
+        }
+        self.live = saved.live.into();
+        self.has_program = vec![false; saved.met.len()];
+        self.had = saved.had;
+        self.had.resize(saved.met.len(), false);
+        self.met = saved.met;
+        self.recent = Recent::default();
+        self.structured = saved.structured;
+        self.by_values = saved.by_values.into_iter().collect();
+        self.recent_jumps = Recent::default();
+        // A jump ends within its event: no number of one is in use between two.
+        self.jumps = vec![None; saved.n_jumps];
+        self.by_violated = FxHashMap::default();
+    }
+
+    /// The program of a mode that the run has met, after a restart from what was saved.
+    pub(crate) fn program(
+        &mut self,
+        switching: &Switching,
+        mode: u32,
+    ) -> Result<Arc<Program>, Fault> {
+        let met = &self.met[mode as usize];
+        let made = self.shared.mode(switching, &met.key, &met.switches)?;
+        let Made::Program(program) = made else {
+            unreachable!("the mode has been structured before")
+        };
+        // It is the first one: nothing has to go for it.
+        self.keep(mode, &program);
+        Ok(program)
+    }
 }
 
-fn met(switches: &[bool], program: &Program) -> Met {
+fn met(key: ModeKey, switches: &[bool], program: &Program) -> Met {
     let schedule = program.schedule(ScheduleKind::Derivatives).iter();
     Met {
+        key,
         switches: switches.to_vec(),
         states: program.states.iter().map(|s| s.value).collect(),
         index: program.restart.as_ref().map_or(1, |restart| restart.index),

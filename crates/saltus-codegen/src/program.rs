@@ -6,8 +6,9 @@
 use crate::code::{Code, SharedEngine};
 use crate::depend::{self, Row};
 use crate::functions::{FunctionCode, FunctionReport, FunctionTable};
-use crate::layout::{Layout, Sites, expr_text, model_info};
+use crate::layout::{Layout, Sites, SlotTable, Slots, expr_text, model_info};
 use crate::lower::{Lower, LowerError, shares_jump};
+use crate::modes::SharedModes;
 use crate::sets::SetCode;
 use crate::tape::{Sign, Tape};
 use rustc_hash::FxHashSet;
@@ -25,6 +26,7 @@ use saltus_structure::{
 };
 use saltus_syntax::{Diagnostic, SourceMap};
 use std::cell::RefCell;
+use std::sync::{Arc, OnceLock};
 
 /// Smaller blocks are taken as full.
 const PATTERN_MIN: usize = 12;
@@ -42,8 +44,8 @@ const COLOURS_SHARE_MAX: f64 = 0.7;
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) flat: FlatModel,
-    pub(crate) layout: Layout,
-    pub(crate) info: ModelInfo,
+    pub(crate) layout: Arc<Layout>,
+    pub(crate) info: Arc<ModelInfo>,
     pub(crate) codes: Vec<Code>,
     pub(crate) blocks: Vec<BlockCode>,
     /// By [`ScheduleKind`], in its order.
@@ -66,7 +68,6 @@ pub(crate) struct Program {
     pub(crate) time_events: Vec<TimeSource>,
     pub(crate) delay_tape: Code,
     pub(crate) delays: Vec<DelayInfo>,
-    pub(crate) n_asserts: usize,
     /// See [`saltus_model::System::observes_steps`].
     pub(crate) observes_steps: bool,
     pub(crate) notes: Vec<InitialNote>,
@@ -104,6 +105,8 @@ pub(crate) struct Switching {
     pub(crate) literals: Code,
     /// The discrete part of the initial system alone, for a first guess of them.
     pub(crate) guess: Code,
+    /// The modes that runs have met, made with the first run.
+    pub(crate) known: OnceLock<SharedModes>,
 }
 
 #[derive(Debug)]
@@ -223,6 +226,7 @@ struct Builder<'a> {
 pub(crate) fn build(
     mut system: StructuredSystem,
     mut sites: Sites<'_>,
+    slots: Slots<'_>,
 ) -> Result<Program, Vec<Diagnostic>> {
     // Declarations, equations of the two systems, bindings.
     sites.infos.reserve(
@@ -234,7 +238,14 @@ pub(crate) fn build(
     );
     let modes = system.modes.take();
     let sources = sites.sources();
-    let layout = Layout::new(&system);
+    let (layout, others) = match slots {
+        Slots::Own => (Layout::new(&system), (0, &[][..])),
+        Slots::Of(table) => {
+            let layout = Layout::within(&system, table);
+            let table: &SlotTable = table;
+            (layout, (table.n_common(), &table.added[..]))
+        }
+    };
     let functions = RefCell::default();
     let mut b = Builder {
         system: &system,
@@ -246,7 +257,7 @@ pub(crate) fn build(
         functions: &functions,
         crossed: system.crossings.iter().map(|c| c.relation).collect(),
     };
-    let mut info = model_info(&system, &layout, &mut b.sites);
+    let mut info = model_info(&system, &layout, &mut b.sites, others);
     let parameters = b.overridable(&system.parameters);
     let starts = b.overridable(&system.starts);
     let mut has_start = vec![false; layout.n_slots];
@@ -290,6 +301,7 @@ pub(crate) fn build(
         guess: b.assignments(&discrete_assignments(&system.initial)).into(),
         modes: *modes,
         sources: sources.clone(),
+        known: OnceLock::new(),
     });
     let restart = (system.restart.as_deref()).map(|restart| b.restart(restart));
     let sets = system
@@ -375,7 +387,6 @@ pub(crate) fn build(
             range: (d.range).map(|(from, to)| (layout.slot(from), layout.slot(to))),
         })
         .collect();
-    let n_asserts = system.event.len() + system.initial.len();
     // What may fail or speak at a step that is not recorded.
     let speaks = |section: &Section| match *section {
         Section::Explicit(code) => {
@@ -396,8 +407,8 @@ pub(crate) fn build(
     let (functions, function_report) = functions.into_inner().finish(&system.flat);
     Ok(Program {
         flat: system.flat,
-        layout,
-        info,
+        layout: Arc::new(layout),
+        info: Arc::new(info),
         codes: tapes.into_iter().map(Code::from).collect(),
         blocks,
         schedules: [derivatives, crossings_schedule, outputs, event, initial],
@@ -418,7 +429,6 @@ pub(crate) fn build(
         time_events,
         delay_tape: delay_tape.into(),
         delays,
-        n_asserts,
         observes_steps,
         notes,
         initial_conditions,

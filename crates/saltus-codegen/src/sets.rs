@@ -83,7 +83,7 @@ impl SetCode {
 }
 
 /// The present choice of a set.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Choice {
     /// Candidates: states first, then dummies.
     pub(crate) order: Vec<usize>,

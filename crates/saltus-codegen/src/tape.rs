@@ -530,9 +530,7 @@ impl Tape {
                     let site = &self.asserts[assert as usize];
                     let holds = regs[c as usize].value() != 0.0;
                     if site.warning {
-                        let before =
-                            std::mem::replace(&mut work.warned[site.number as usize], !holds);
-                        if !holds && !before {
+                        if (values.actions).newly_violated(site.number as usize, holds) {
                             let text = crate::calls::message(cx, work, site.message, values);
                             values.actions.messages.push((self.sites[pc - 1], text));
                         }

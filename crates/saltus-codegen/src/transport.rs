@@ -16,14 +16,14 @@ use std::collections::VecDeque;
 const SHARE_PER_STEP: f64 = 0.5;
 
 /// A piece, as far as it is still there.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Part {
     piece: Piece,
     from: f64,
     to: f64,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Transport {
     /// Without gaps, by increasing mark.
     parts: VecDeque<Part>,

@@ -38,6 +38,16 @@ impl Texts {
         f64::from(n)
     }
 
+    pub(crate) fn items(&self) -> &[Arc<str>] {
+        &self.items
+    }
+
+    /// Texts by number.
+    pub(crate) fn set_items(&mut self, items: Vec<Arc<str>>) {
+        self.numbers = items.iter().cloned().zip(0..).collect();
+        self.items = items;
+    }
+
     /// The text of a slot's value; an unset String is empty.
     pub(crate) fn get(&self, number: f64) -> Arc<str> {
         match self.items.get(number as usize) {
@@ -55,7 +65,7 @@ pub(crate) struct Columns<const L: usize> {
 }
 
 /// The past of one `delay` or `spatialDistribution`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Memory {
     Delay(DelayBuffer),
     Transport(Transport),
@@ -90,8 +100,6 @@ pub(crate) struct Work {
     pub(crate) objects: Objects,
     pub(crate) texts: Texts,
     pub(crate) delays: Vec<Memory>,
-    /// Assertions of level warning that are violated now.
-    pub(crate) warned: Vec<bool>,
     /// Values given from outside, by slot, while binding.
     pub(crate) overrides: FxHashMap<u32, f64>,
     /// A copy of the values for code that must not change them.

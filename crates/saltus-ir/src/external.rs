@@ -49,6 +49,13 @@ pub struct Objects {
     surroundings: system::Surroundings,
 }
 
+/// What [`Objects::save`] gives.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct ObjectState {
+    random: Option<(i64, Vec<i64>)>,
+    surroundings: system::Surroundings,
+}
+
 /// What an external function gives back.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
@@ -164,6 +171,36 @@ impl Objects {
             owned: Vec::new(),
             surroundings: system::Surroundings::default(),
         }
+    }
+
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// What is remembered beside the objects, of which the run began with `n_bound`. An error says what has a past that cannot be written down.
+    pub fn save(&self, n_bound: usize) -> Result<ObjectState, String> {
+        let is_foreign = |object: &Object| matches!(object, Object::Foreign(_));
+        if self.items.iter().any(is_foreign) || !self.owned.is_empty() {
+            return Err("an external object of C code cannot be saved".to_owned());
+        }
+        if self.items.len() != n_bound {
+            return Err(
+                "an external object that was made during the run cannot be saved".to_owned(),
+            );
+        }
+        Ok(ObjectState {
+            random: self.random.clone(),
+            surroundings: self.surroundings.clone(),
+        })
+    }
+
+    pub fn restore(&mut self, state: ObjectState) {
+        self.random = state.random;
+        self.surroundings = state.surroundings;
     }
 
     /// Text printed by the model since the last call.

@@ -1,9 +1,10 @@
 //! What a model says about itself: names, units, attributes, places in the source.
 
+use crate::interned::Text;
 use crate::{Site, Slot, Values};
 use std::sync::Arc;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct ModelInfo {
     pub name: String,
     pub description: String,
@@ -29,7 +30,7 @@ pub struct ModelInfo {
 
 /// Integrators that are equations of the model: between the values where a step began and the present ones, at any time within the step. The
 /// simulator writes all slots but `value` and `derivative`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct InlineInfo {
     /// Where the step began.
     pub time_old: Slot,
@@ -42,7 +43,7 @@ pub struct InlineInfo {
     pub step: Option<f64>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct InlineSlots {
     pub value: SignedSlot,
     pub derivative: SignedSlot,
@@ -52,11 +53,12 @@ pub struct InlineSlots {
     pub memory: Option<(Slot, Slot)>,
     /// Order of the error that a step of size h adds, less one.
     pub order: u32,
-    pub method: &'static str,
+    #[serde(with = "crate::interned")]
+    pub method: Text,
 }
 
 /// A variable that is a slot, or the negated one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SignedSlot {
     pub slot: Slot,
     pub negated: bool,
@@ -69,7 +71,7 @@ impl SignedSlot {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum SlotRole {
     Time,
     Constant,
@@ -87,7 +89,7 @@ pub enum SlotRole {
     Auxiliary,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SlotInfo {
     pub name: String,
     pub role: SlotRole,
@@ -100,7 +102,7 @@ pub struct SlotInfo {
     pub equation: Option<Site>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum ValueType {
     Real,
     Integer,
@@ -109,7 +111,7 @@ pub enum ValueType {
     String,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum VariableKind {
     Constant,
     Parameter,
@@ -118,7 +120,7 @@ pub enum VariableKind {
 }
 
 /// How a variable takes part in what is around the model.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub enum Causality {
     #[default]
     Local,
@@ -129,12 +131,12 @@ pub enum Causality {
 }
 
 /// Whether a variable can be given another value without compiling the model again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Settable {
     /// At the start of a run: a parameter, or a start value.
     Value,
     /// Not: the structure of the model depends on it; the reason.
-    Structural(&'static str),
+    Structural(#[serde(with = "crate::interned")] Text),
     /// Not at all: it is `final`.
     Final,
     /// Not at all: it is a constant, or has no start value of its own.
@@ -142,7 +144,7 @@ pub enum Settable {
 }
 
 /// An enumeration type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct EnumerationInfo {
     pub name: String,
     /// The literal with the number k has the value k + 1.
@@ -150,7 +152,7 @@ pub struct EnumerationInfo {
 }
 
 /// A variable of the model as results show it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct VariableInfo {
     pub name: String,
     pub description: String,
@@ -173,7 +175,7 @@ pub struct VariableInfo {
 }
 
 /// A place in the source, already resolved to text, and the equation or declaration there.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SiteInfo {
     /// Shared by all places in it.
     pub file: Arc<str>,
@@ -183,7 +185,7 @@ pub struct SiteInfo {
     pub text: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Experiment {
     pub start_time: f64,
     pub stop_time: f64,

@@ -13,11 +13,14 @@ pub mod calendar;
 mod colour;
 pub mod hand;
 pub mod info;
+pub mod inputs;
+pub mod interned;
 pub mod ode;
 pub mod system;
 pub mod values;
 
 pub use colour::colour_columns;
 pub use info::*;
+pub use inputs::*;
 pub use system::*;
 pub use values::*;

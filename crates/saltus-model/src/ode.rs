@@ -715,7 +715,9 @@ where
 
     /// Lets the user's closure act on an event.
     fn jump(&self, tick: bool, values: &mut Values) {
-        let Values { v, pre, actions } = values;
+        let Values {
+            v, pre, actions, ..
+        } = values;
         let Parts { point: now, .. } = self.parts(v);
         let (_, old) = pre.split_at(1);
         let (old_x, old) = old.split_at(self.n);

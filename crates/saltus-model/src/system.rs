@@ -1,5 +1,7 @@
 //! Model, instance and the system of one mode.
 
+use std::sync::Arc;
+
 use crate::{Fault, ModelInfo, Site, Slot, Status, Values};
 
 /// An immutable model, shared by parallel runs.
@@ -7,6 +9,11 @@ pub trait Model {
     type Instance: Instance;
 
     fn info(&self) -> &ModelInfo;
+
+    /// The same, to be kept.
+    fn shared_info(&self) -> Arc<ModelInfo> {
+        Arc::new(self.info().clone())
+    }
 
     fn instantiate(&self) -> Self::Instance;
 }
@@ -16,6 +23,11 @@ pub trait Instance {
     type System: System;
 
     fn info(&self) -> &ModelInfo;
+
+    /// The same as it is now, to be kept.
+    fn shared_info(&self) -> Arc<ModelInfo> {
+        Arc::new(self.info().clone())
+    }
 
     /// Values with constants, parameters, external objects and start values evaluated, time at `time_start`, `overrides`
     /// applied (a parameter's value or a variable's start value).
@@ -155,6 +167,17 @@ pub trait Instance {
 
     /// An upper bound on the step size from the model (shortest delay); infinity if none.
     fn step_size_max(&self, values: &Values) -> f64;
+
+    /// All that the instance remembers between two calls, for [`Instance::restore`] of an instance of the same model, here or elsewhere. An error says what
+    /// cannot be written down.
+    fn save(&self) -> Result<Vec<u8>, String> {
+        Err("the run of a model that is not compiled cannot be saved".to_owned())
+    }
+
+    /// Takes up what another instance has remembered. After an error the instance must be bound anew.
+    fn restore(&mut self, _saved: &[u8]) -> Result<(), String> {
+        Err("the run of a model that is not compiled cannot be restored".to_owned())
+    }
 }
 
 /// A constraint of a mode that is entered.
@@ -168,11 +191,11 @@ pub struct ConstraintValue {
 }
 
 /// A way into a mode, of one instance.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct JumpId(pub u32);
 
 /// What a jump determines.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct JumpInfo {
     /// What jumps.
     pub moved: Vec<Slot>,
@@ -200,21 +223,21 @@ pub enum StepPoint {
     AfterEvent,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct InitialNote {
     pub slot: Option<Slot>,
     pub text: String,
 }
 
 /// A piece of explicit code of a system.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct CodeId(pub u32);
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct BlockId(pub u32);
 
 /// One step of a schedule.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Section {
     /// Run this code.
     Explicit(CodeId),
@@ -227,7 +250,7 @@ pub enum Section {
 
 /// What is to be computed. `Derivatives`, `Crossings`, `Outputs` assume that relations and discrete variables are known
 /// and constant; each needs those before it in this list to have run at the same point.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, serde::Serialize, serde::Deserialize)]
 pub enum ScheduleKind {
     /// State derivatives and all they depend on.
     Derivatives,
@@ -241,14 +264,14 @@ pub enum ScheduleKind {
     Initial,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct StateSlots {
     pub value: Slot,
     pub derivative: Slot,
 }
 
 /// A system of equations solved as one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct BlockInfo {
     /// Iteration (torn) unknowns; the residual has as many entries.
     pub unknowns: Vec<Slot>,
@@ -275,7 +298,7 @@ pub struct BlockInfo {
 /// The DAE form F(t, x, y, x') = (x' - f(t, x, y), g(t, x, y)) = 0 of a system whose derivatives need the unknowns y of algebraic blocks. The
 /// states alone have x' = f(t, x, y(t, x)), whose Jacobian is full where y couples all of them; that of f and g is sparse, and
 /// dF/dx + α dF/dx' = (αI - f_x, -f_y; g_x, g_y) has the Schur complement αI - f_x + f_y g_y⁻¹ g_x, the matrix of the states alone.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct DaeForm {
     /// y, block by block in the order of the derivative schedule.
     pub unknowns: Vec<Slot>,
@@ -283,7 +306,7 @@ pub struct DaeForm {
     pub pattern: Vec<Vec<u32>>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum CrossingClass {
     /// Affine in states and time together, with coefficients that change at events only: a polynomial wherever the states
     /// are. Needs no schedule.
@@ -292,7 +315,7 @@ pub enum CrossingClass {
 }
 
 /// A crossing function r = lhs - rhs of a relation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct CrossingInfo {
     /// The relation's truth value.
     pub relation: Slot,
@@ -437,7 +460,7 @@ pub trait System {
 }
 
 /// Beside the equations of the initial system: start values that it uses and that may give way, conditions that it has left over.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct InitialConditions {
     /// Slots that keep a start value which is not fixed, each with the rank of its confidence: larger is less trusted.
     pub guesses: Vec<(Slot, u32)>,
@@ -458,7 +481,7 @@ impl InitialConditions {
 }
 
 /// A condition beyond those that determine the unknowns of the initial system: after its schedule has run both sides must agree.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct InitialCheck {
     pub left: Slot,
     pub right: Slot,

@@ -1,7 +1,12 @@
 //! The run-time values of one run.
 
+use crate::Inputs;
+use crate::interned::Text;
+
 /// Index into the value array. Slot 0 is time.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize,
+)]
 pub struct Slot(pub u32);
 
 impl Slot {
@@ -14,22 +19,26 @@ impl Slot {
 }
 
 /// Values of all slots, now and before the event iteration, and what event code asked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Values {
     pub v: Vec<f64>,
     /// `pre` of every slot. Written only by the event step.
     pub pre: Vec<f64>,
     pub actions: Actions,
+    /// What moves the inputs between events.
+    pub inputs: Inputs,
 }
 
 /// Requests of event code, collected during one pass and carried out by the event step.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Actions {
     /// `reinit(slot, value)`
     pub reinits: Vec<(Slot, f64)>,
     pub terminate: Option<(Site, String)>,
     /// Warnings and printed text: assertions of level warning, `print`.
     pub messages: Vec<(Site, String)>,
+    /// Assertions of level warning that are violated now, by number.
+    pub warned: Vec<bool>,
 }
 
 impl Actions {
@@ -37,6 +46,15 @@ impl Actions {
         self.reinits.clear();
         self.terminate = None;
         self.messages.clear();
+    }
+
+    /// Notes whether an assertion of level warning holds; true if it has just been violated.
+    pub fn newly_violated(&mut self, number: usize, holds: bool) -> bool {
+        if self.warned.len() <= number {
+            self.warned.resize(number + 1, false);
+        }
+        let before = std::mem::replace(&mut self.warned[number], !holds);
+        !holds && !before
     }
 
     /// Nothing was asked for.
@@ -52,6 +70,16 @@ impl Values {
             v: vec![0.0; n_slots],
             pre: vec![0.0; n_slots],
             actions: Actions::default(),
+            inputs: Inputs::default(),
+        }
+    }
+
+    /// Time goes on, and the inputs with it.
+    #[inline]
+    pub fn set_time(&mut self, t: f64) {
+        self.v[0] = t;
+        if !self.inputs.is_empty() {
+            self.move_inputs(t);
         }
     }
 
@@ -72,19 +100,21 @@ impl Values {
 }
 
 /// A place in the model that a message can name: index into [`crate::ModelInfo::sites`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize,
+)]
 pub struct Site(pub u32);
 
 /// Why model code could not deliver a value. Recoverable faults at a trial point make the step smaller; at an
 /// accepted point they are errors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Fault {
     pub recoverable: bool,
     pub site: Site,
     pub kind: FaultKind,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum FaultKind {
     /// `assert(condition, message)` failed.
     Assertion {
@@ -96,7 +126,8 @@ pub enum FaultKind {
     },
     /// A function was evaluated outside its domain: `sqrt(-1)`, `1/0`.
     Domain {
-        function: &'static str,
+        #[serde(with = "crate::interned")]
+        function: Text,
         argument: f64,
     },
     /// The result is NaN or infinite.
@@ -113,7 +144,8 @@ pub enum FaultKind {
     IntegerOverflow(String),
     /// The values select a mode that cannot be structured; `code` names the error.
     Mode {
-        code: &'static str,
+        #[serde(with = "crate::interned")]
+        code: Text,
         message: String,
         notes: Vec<String>,
     },

@@ -17,6 +17,8 @@ pub(crate) fn null_as_nan<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D
 pub enum EventKind {
     Time,
     State,
+    /// Inputs were given other values.
+    Input,
     Initial,
     Terminal,
     Sliding,
@@ -35,6 +37,7 @@ impl EventKind {
         match self {
             EventKind::Time => "time",
             EventKind::State => "state",
+            EventKind::Input => "input",
             EventKind::Initial => "initial",
             EventKind::Terminal => "terminal",
             EventKind::Sliding => "sliding",

@@ -188,12 +188,16 @@ pub struct Streamer<'s> {
     /// `None` once the head was written.
     plan: Option<Plan>,
     slots: Vec<Slot>,
-    sink: &'s mut dyn RowSink,
+    sink: &'s mut (dyn RowSink + Send),
     row: Vec<f64>,
 }
 
 impl<'s> Streamer<'s> {
-    pub fn new(info: &ModelInfo, selection: &Selection, sink: &'s mut dyn RowSink) -> Streamer<'s> {
+    pub fn new(
+        info: &ModelInfo,
+        selection: &Selection,
+        sink: &'s mut (dyn RowSink + Send),
+    ) -> Streamer<'s> {
         let plan = Plan::new(info, selection);
         Streamer {
             slots: plan.slots.clone(),

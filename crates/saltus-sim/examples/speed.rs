@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use saltus_model::Model;
-use saltus_sim::{Environment, Options, OutputGrid, Silent, SolverName, simulate};
+use saltus_sim::{Control, Options, OutputGrid, Silent, SolverName, simulate};
 use saltus_testkit::problems;
 use std::time::Instant;
 
@@ -19,14 +19,14 @@ fn measure<M: Model>(name: &str, model: &M, stop: f64, tolerance: f64, repeat: u
         let _ = simulate(
             &mut model.instantiate(),
             &options,
-            &Environment::default(),
+            &Control::default(),
             &mut Silent,
         );
     }
     match simulate(
         &mut model.instantiate(),
         &options,
-        &Environment::default(),
+        &Control::default(),
         &mut Silent,
     ) {
         Ok(summary) => {

@@ -6,7 +6,7 @@
 use crate::options::{Options, OutputGrid};
 
 /// The output grid with a cursor.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Grid {
     start: f64,
     stop: f64,
@@ -23,13 +23,13 @@ const GRID_SLACK: f64 = 1e-9;
 impl Grid {
     /// The first point is the one after the start.
     pub(crate) fn new(options: &Options) -> Grid {
-        let span = options.stop_time - options.start_time;
-        let (interval, n) = match options.output {
-            OutputGrid::Interval(interval) => (
-                interval,
-                ((span / interval) * (1.0 + GRID_SLACK)).floor() as u64,
-            ),
-            OutputGrid::Intervals(n) => (span / f64::from(n), u64::from(n)),
+        let interval = options.output_interval();
+        let n = match options.output {
+            OutputGrid::Interval(_) => {
+                ((options.span() / interval) * (1.0 + GRID_SLACK)).floor() as u64
+            }
+            OutputGrid::Intervals(n) => u64::from(n),
+            OutputGrid::None => 0,
         };
         let mut grid = Grid {
             start: options.start_time,

@@ -15,7 +15,7 @@ use crate::zeno::Rests;
 use saltus_model::{CrossingClass, ScheduleKind};
 use saltus_solve::{CrossingFunctions, Integrator, Isolation, SignRule, SolveError, Tolerances};
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Constrained {
     pub(crate) sliding: Option<Sliding>,
     pub(crate) rests: Rests,

@@ -13,7 +13,7 @@ const RECOVERED_RATIO: f64 = 0.3;
 /// So many steps back are looked at.
 const MEMORY: usize = 16;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Creep {
     sizes: [f64; MEMORY],
     n: usize,

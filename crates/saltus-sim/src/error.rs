@@ -88,6 +88,10 @@ pub enum SimError {
     Cancelled {
         time: f64,
     },
+    /// The run has not begun, or is over: it has no values and cannot go on.
+    NotRunning {
+        time: f64,
+    },
 }
 
 /// A slot that keeps changing in the event iteration.
@@ -121,6 +125,7 @@ impl SimError {
             | SimError::NoOtherSolution { time, .. }
             | SimError::WallClock { time, .. }
             | SimError::InitialMode { time }
+            | SimError::NotRunning { time }
             | SimError::Cancelled { time } => Some(*time),
         }
     }

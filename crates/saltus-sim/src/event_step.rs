@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! pre := v                                   left limits of everything, v⁻
-//! set the flags of sample and clocks due now, or of the end of the run
+//! set inputs and states that were given other values from outside, and the flags of sample and clocks due now, or of the end of the run
 //! repeat
 //!     run the sorted event system            relations and discrete variables are unknowns here and only here
 //!     apply the reinits it asked for         x⁺
@@ -18,7 +18,7 @@ use crate::error::{Oscillation, Phase, SimError};
 use crate::init::set_flag;
 use crate::jump::enter_mode;
 use crate::point::Mode;
-use saltus_model::{Instance, ScheduleKind, Site, Slot, System, Values};
+use saltus_model::{Instance, ScheduleKind, Signal, Site, Slot, System, Values};
 use saltus_solve::{Accuracy, Guess, Tolerances};
 
 /// Passes of the event iteration. Models need a handful; a row of n elements that trigger each other needs n.
@@ -38,7 +38,7 @@ pub(crate) enum TimeFlags {
 }
 
 /// What an event step, with its continuations at the same instant, did. Kept for the next event, so that none allocates.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct EventStep {
     /// Length of the run, which tells the resolution of time near zero.
     pub(crate) span: f64,
@@ -51,6 +51,11 @@ pub(crate) struct EventStep {
     pub(crate) visited: Vec<u32>,
     pub(crate) terminate: Option<(Site, String)>,
     pub(crate) messages: Vec<(Site, String)>,
+    /// Inputs that are to change at the next event, and those that did at the present one.
+    pub(crate) inputs: Vec<(Slot, Signal)>,
+    pub(crate) inputs_set: Vec<Slot>,
+    /// States that are to be given other values at the next event.
+    pub(crate) states: Vec<(Slot, f64)>,
     /// What the flags of `sample` and clocks have set, which left limits do not have; kept for models with modes only.
     flags: Vec<(Slot, f64)>,
 }
@@ -84,6 +89,7 @@ impl EventStep {
     /// A new event begins.
     pub(crate) fn clear(&mut self) {
         self.iterations = 0;
+        self.inputs_set.clear();
         self.reinitialised.clear();
         self.impulses.clear();
         self.visited.clear();
@@ -107,7 +113,18 @@ pub(crate) fn event_step<I: Instance>(
     step.flags.clear();
     let mut ticks = false;
     match flags {
-        TimeFlags::Due => ticks = instance.set_time_flags(values),
+        TimeFlags::Due => {
+            for (slot, signal) in step.inputs.drain(..) {
+                values.set(slot, signal.at(values.time()));
+                values.inputs.set(slot, signal);
+                step.inputs_set.push(slot);
+            }
+            for (slot, value) in step.states.drain(..) {
+                values.set(slot, value);
+                step.reinitialised.push(slot);
+            }
+            ticks = instance.set_time_flags(values);
+        }
         TimeFlags::Spent => {}
         TimeFlags::Terminal(slot) => values.set(slot, 1.0),
     }

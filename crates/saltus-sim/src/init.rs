@@ -18,8 +18,8 @@ use crate::options::{Options, StartPoint};
 use crate::point::Mode;
 use crate::record::{NoteRecord, Recorder};
 use saltus_model::{
-    BlockId, FaultKind, InitialConditions, Instance, ModelInfo, ScheduleKind, Site, Slot, SlotRole,
-    System, Values,
+    BlockId, FaultKind, InitialConditions, Inputs, Instance, ModelInfo, ScheduleKind, Site, Slot,
+    SlotRole, System, Values,
 };
 use saltus_solve::released::{checks_hold, unmet};
 use saltus_solve::scale::{ONWARD_ULPS, time_resolution};
@@ -56,6 +56,11 @@ pub(crate) fn initialise<I: Instance>(
             (Some(mode), values)
         }
     };
+    values.inputs = Inputs::default();
+    for (slot, signal) in &options.inputs {
+        set_flag(&mut values, Some(*slot), signal.at(start_time));
+        values.inputs.set(*slot, signal.clone());
+    }
     values.v[0] = options.start_time;
     values.pre[0] = options.start_time;
     set_flag(&mut values, instance.info().initial, 1.0);
@@ -97,7 +102,7 @@ pub(crate) fn initialise<I: Instance>(
                 }
             }
         };
-        let resolution = time_resolution(start_time, options.stop_time - start_time);
+        let resolution = time_resolution(start_time, options.span());
         let mut onward = |instance: &I, mode: &mut Mode, values: &mut Values, ulps: f64| {
             set_flag(values, instance.info().initial, 0.0);
             values.pre.copy_from_slice(&values.v);

@@ -15,7 +15,7 @@
 //! Steps end at t_start + k·H; after an event the remainder of the step is taken, or the next one made longer where less than [`SLIVER`] of it is left.
 //! States that are not inlined are integrated by the method of the run, whose steps do not pass the ends of these.
 
-use crate::options::{OptionError, Options, OutputGrid};
+use crate::options::{OptionError, Options};
 use saltus_model::{InlineInfo, ModelInfo, Slot, Values};
 use saltus_solve::scale::time_resolution;
 
@@ -35,7 +35,7 @@ const EVENTS_MAX: u32 = 1000;
 /// Weight of the derivative at the end of a step of the trapezoidal rule.
 const TRAPEZOIDAL: f64 = 0.5;
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Inline {
     info: InlineInfo,
     start: f64,
@@ -49,7 +49,7 @@ pub(crate) struct Inline {
 }
 
 /// A variable at an event.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct AtEvent {
     /// Where the short step began: the left limit, or what a `reinit` has written.
     begun: f64,
@@ -66,11 +66,8 @@ impl Inline {
         let Some(inline) = info.inline.clone() else {
             return Ok(None);
         };
-        let span = options.stop_time - options.start_time;
-        let interval = match options.output {
-            OutputGrid::Interval(interval) => interval,
-            OutputGrid::Intervals(n) => span / f64::from(n),
-        };
+        let span = options.span();
+        let interval = options.output_interval();
         let step = match options.inline_step.or(inline.step) {
             Some(step) => step,
             // A run of no length has no steps.

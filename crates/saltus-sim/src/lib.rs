@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use saltus_model::Model;
-//! use saltus_sim::{Environment, EventKind, EventRecord, Options, Recorder, RowKind, simulate};
+//! use saltus_sim::{Control, EventKind, EventRecord, Options, Recorder, RowKind, simulate};
 //! use saltus_model::ode::{Crossing, OdeProblem};
 //!
 //! struct Bounces(Vec<f64>);
@@ -27,7 +27,7 @@
 //! .build();
 //! let mut bounces = Bounces(Vec::new());
 //! let options = Options { stop_time: 2.0, ..Options::default() };
-//! let summary = simulate(&mut ball.instantiate(), &options, &Environment::default(), &mut bounces).unwrap();
+//! let summary = simulate(&mut ball.instantiate(), &options, &Control::default(), &mut bounces).unwrap();
 //! assert_eq!(summary.statistics.events_state, 3);
 //! assert!((bounces.0[0] - (2.0f64 / 9.81).sqrt()).abs() < 1e-12);
 //! ```
@@ -35,6 +35,7 @@
 //! | file | what it owns |
 //! |---|---|
 //! | `run` | the run as a sum type, the only loop over time |
+//! | `simulator` | a run that is owned: stepped, looked at, given inputs, saved and restored |
 //! | `event_step` | the event step (DESIGN 5.4); nobody else writes `pre`, relations or reinitialised states |
 //! | `restart` | which side a function at zero takes, and whether the integrator restarts (DESIGN 5.3, 5.5) |
 //! | `init` | bind, initial system, homotopy |
@@ -67,6 +68,7 @@ mod record;
 mod resolve;
 mod restart;
 mod run;
+mod simulator;
 mod sliding;
 mod surface;
 mod watch;
@@ -74,10 +76,12 @@ mod work;
 mod zeno;
 
 pub use error::{Oscillation, Phase, RunFailure, SimError};
-pub use options::{Clock, Environment, OptionError, Options, OutputGrid, StartPoint, Zeno};
+pub use options::{OptionError, Options, OutputGrid, StartPoint, Zeno};
 pub use record::{
     Cause, ChangedValue, CreepRecord, EventKind, EventRecord, NoteRecord, Recorder, RowKind,
     RunStatistics, RunSummary, Silent, StepRecord,
 };
-pub use run::{Simulation, simulate};
+pub use run::{Progressed, RunState, Simulation, simulate};
+pub use saltus_control::Control;
 pub use saltus_solve::{LocationMethod, SolverName};
+pub use simulator::Simulator;

@@ -14,7 +14,7 @@ use saltus_solve::{
 
 #[inline]
 pub(crate) fn scatter(states: &[StateSlots], t: f64, x: &[f64], values: &mut Values) {
-    values.v[0] = t;
+    values.set_time(t);
     for (state, x) in states.iter().zip(x) {
         values.v[state.value.index()] = *x;
     }
@@ -267,7 +267,7 @@ impl<S: System> Problem for ModelProblem<'_, S> {
 
 /// Coefficients of the affine crossing functions with respect to the states. They change at events only and are found, when first needed after
 /// one that may have changed them, by differences, which are exact but for round-off.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct AffineRows {
     entries: Vec<Coefficient>,
     found: Found,
@@ -276,7 +276,7 @@ pub(crate) struct AffineRows {
 }
 
 /// A coefficient that is not zero.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Coefficient {
     crossing: u32,
     state: u32,
@@ -285,7 +285,7 @@ struct Coefficient {
     error: f64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 enum Found {
     #[default]
     NotYet,
@@ -464,7 +464,7 @@ fn not_nan<S: System>(
 }
 
 /// A state that was moved at unchanged time, along the motion, to show on which side of zero a function goes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Displaced {
     pub(crate) slot: Slot,
     pub(crate) from: f64,
@@ -475,7 +475,7 @@ pub(crate) struct Displaced {
 pub(crate) const PARKED_MAX: usize = 64;
 
 /// The parts of a run that belong to the mode in use.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Mode {
     pub(crate) number: u32,
     pub(crate) driver: Driver,

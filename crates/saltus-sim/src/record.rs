@@ -1,7 +1,9 @@
 //! What a run hands out: rows, events, notes, statistics.
 
+use saltus_model::interned::Text;
 use saltus_model::{ModelInfo, Site, Slot, Values};
 use saltus_solve::{BlockNote, SolverName};
+use std::sync::Arc;
 
 /// Receives a run as it is computed. Both sides of an event are rows of equal time.
 pub trait Recorder {
@@ -26,7 +28,7 @@ pub trait Recorder {
     fn step(&mut self, _step: &StepRecord) {}
 
     /// A mode was structured: there are more slots and places than before, those known keep their numbers.
-    fn grown(&mut self, _info: &ModelInfo) {}
+    fn grown(&mut self, _info: &Arc<ModelInfo>) {}
 
     /// Something the user should know about how a result came about.
     fn note(&mut self, _note: &NoteRecord) {}
@@ -57,7 +59,7 @@ impl<R: Recorder + ?Sized> Recorder for &mut R {
         (**self).step(step);
     }
 
-    fn grown(&mut self, info: &ModelInfo) {
+    fn grown(&mut self, info: &Arc<ModelInfo>) {
         (**self).grown(info);
     }
 
@@ -80,7 +82,7 @@ impl Recorder for Silent {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum RowKind {
     /// After initialisation.
     Initial,
@@ -97,6 +99,8 @@ pub enum EventKind {
     Initial,
     Time,
     State,
+    /// Inputs were given other values.
+    Input,
     Terminal,
     /// A crossing function came to zero and turned back.
     Touch,
@@ -116,6 +120,7 @@ impl EventKind {
             EventKind::Initial => "initial",
             EventKind::Time => "time",
             EventKind::State => "state",
+            EventKind::Input => "input",
             EventKind::Terminal => "terminal",
             EventKind::Touch => "touch",
             EventKind::Selection => "step",
@@ -127,7 +132,7 @@ impl EventKind {
 }
 
 /// A relation, a `sample` or a clock that made an event happen.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Cause {
     pub site: Site,
     /// The relation in model terms.
@@ -176,7 +181,7 @@ pub struct StepRecord {
 }
 
 /// A stretch of small steps at a discontinuity that is no event.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct CreepRecord {
     pub time_start: f64,
     pub time_end: f64,
@@ -204,7 +209,7 @@ pub enum NoteRecord {
 }
 
 /// The statistics of DESIGN 6 that the simulator knows.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct RunStatistics {
     pub seconds_initialize: f64,
     pub seconds_simulate: f64,
@@ -215,7 +220,8 @@ pub struct RunStatistics {
     pub blocks_largest: usize,
     pub modes_structured: u64,
     /// Method in use at the end.
-    pub solver: &'static str,
+    #[serde(with = "saltus_model::interned")]
+    pub solver: Text,
     /// Methods used and the steps of each, in the order of their first use.
     pub methods: Vec<(SolverName, u64)>,
     pub steps: u64,
@@ -225,6 +231,7 @@ pub struct RunStatistics {
     pub factorizations: u64,
     pub events_time: u64,
     pub events_state: u64,
+    pub events_input: u64,
     /// Events raised by accepted steps (state sets); none yet.
     pub events_step: u64,
     pub event_iterations: u64,
@@ -234,7 +241,7 @@ pub struct RunStatistics {
     pub restarts: u64,
 }
 
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct RunSummary {
     /// Last time for which a row was recorded.
     pub time_reached: f64,

@@ -23,7 +23,7 @@ const LENGTHS: u32 = 7;
 const GROWTH_SHOWN: f64 = 4.0;
 
 /// Work space of [`settle`], kept between events.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Settling {
     x: Vec<f64>,
     dx: Vec<f64>,

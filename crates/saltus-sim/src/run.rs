@@ -13,6 +13,11 @@
 //! integrator has taken stays. So a run that stops often is the same run, bit by bit.
 
 mod bind;
+mod outside;
+mod saved;
+
+pub use outside::Progressed;
+pub use saved::RunState;
 
 use crate::calendar::Grid;
 use crate::constrained::Constrained;
@@ -22,7 +27,7 @@ use crate::event_step::{TimeFlags, event_step};
 use crate::guard::{Inside, beyond};
 use crate::init::initialise;
 use crate::inline::Inline;
-use crate::options::{Environment, OptionError, Options, StartPoint};
+use crate::options::{OptionError, Options, StartPoint};
 use crate::point::{
     Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all, scatter,
 };
@@ -33,6 +38,7 @@ use crate::record::{
 use crate::resolve::size_to_show;
 use crate::restart::{after_event, motion_change, settle};
 use crate::work::{Room, Work};
+use saltus_control::{Control, Stop};
 use saltus_model::{
     CrossingInfo, Fault, Instance, ScheduleKind, Site, Slot, StepPoint, System, Values,
 };
@@ -46,7 +52,6 @@ use saltus_solve::{
     Start, StepError, StepLimits, Tolerances, first_crossing,
 };
 use std::ops::DerefMut;
-use std::sync::atomic::Ordering;
 
 /// Without a limit of the user a step covers at most this part of the span.
 const STEP_OF_SPAN_MAX: f64 = 0.1;
@@ -74,10 +79,10 @@ const FOLD_ULPS: f64 = 64.0;
 pub fn simulate<I: Instance>(
     instance: &mut I,
     options: &Options,
-    environment: &Environment<'_>,
+    control: &Control,
     recorder: &mut dyn Recorder,
 ) -> Result<RunSummary, RunFailure> {
-    simulate_in(&mut None, instance, options, environment, recorder)
+    simulate_in(&mut None, instance, options, control, recorder)
 }
 
 /// One instance for many runs: each is what [`simulate`] gives, and the memory of one serves the next.
@@ -85,13 +90,13 @@ pub fn simulate<I: Instance>(
 /// ```
 /// use saltus_model::Model;
 /// use saltus_model::ode::OdeProblem;
-/// use saltus_sim::{Environment, Options, Silent, Simulation};
+/// use saltus_sim::{Control, Options, Silent, Simulation};
 ///
 /// let decay = OdeProblem::new("decay", &[("x", 1.0)], |at, dx| dx[0] = -at.x[0]).build();
 /// let mut simulation = Simulation::new(decay.instantiate());
 /// for stop_time in [1.0, 2.0, 3.0] {
 ///     let options = Options { stop_time, ..Options::default() };
-///     let summary = simulation.run(&options, &Environment::default(), &mut Silent).unwrap();
+///     let summary = simulation.run(&options, &Control::default(), &mut Silent).unwrap();
 ///     assert_eq!(summary.time_reached, stop_time);
 /// }
 /// ```
@@ -117,11 +122,11 @@ impl<I: Instance> Simulation<I> {
     pub fn run(
         &mut self,
         options: &Options,
-        environment: &Environment<'_>,
+        control: &Control,
         recorder: &mut dyn Recorder,
     ) -> Result<RunSummary, RunFailure> {
         let (room, instance) = (&mut self.room, &mut self.instance);
-        simulate_in(room, instance, options, environment, recorder)
+        simulate_in(room, instance, options, control, recorder)
     }
 }
 
@@ -130,9 +135,45 @@ fn simulate_in<I: Instance>(
     room: &mut Option<Room>,
     instance: &mut I,
     options: &Options,
-    environment: &Environment<'_>,
+    control: &Control,
     recorder: &mut dyn Recorder,
 ) -> Result<RunSummary, RunFailure> {
+    let mut run = match begin(room, instance, options, control, recorder) {
+        Ok(run) => run,
+        Err(unbegun) => return Err(unbegun.failure),
+    };
+    let result = run.run();
+    let Ended { summary, left, .. } = run.finish();
+    *room = Some(left);
+    match result {
+        Ok(()) => Ok(summary),
+        Err(error) => Err(RunFailure { error, summary }),
+    }
+}
+
+/// A run that is over.
+pub(crate) struct Ended<P, R> {
+    pub(crate) summary: RunSummary,
+    pub(crate) left: Room,
+    pub(crate) instance: P,
+    pub(crate) recorder: R,
+}
+
+/// What is left of a run that could not begin.
+pub(crate) struct Unbegun<P, R> {
+    pub(crate) instance: P,
+    pub(crate) recorder: R,
+    pub(crate) failure: RunFailure,
+}
+
+/// Solves the initial system; the run then stands before the event iteration at the start time.
+pub(crate) fn begin<I: Instance, P: DerefMut<Target = I>, R: Recorder>(
+    room: &mut Option<Room>,
+    mut instance: P,
+    options: &Options,
+    control: &Control,
+    mut recorder: R,
+) -> Result<Run<P, R>, Box<Unbegun<P, R>>> {
     let mut summary = RunSummary {
         time_reached: options.start_time,
         ..RunSummary::default()
@@ -143,36 +184,52 @@ fn simulate_in<I: Instance>(
     let inline = match checked {
         Ok(inline) => inline,
         Err(error) => {
-            return Err(RunFailure {
-                error: SimError::Options(error),
-                summary,
-            });
+            let error = SimError::Options(error);
+            return Err(Box::new(Unbegun {
+                instance,
+                recorder,
+                failure: RunFailure { error, summary },
+            }));
         }
     };
     let tolerances = Tolerances::new(options.tolerance);
-    let seconds_start = environment.seconds();
-    let (used, work) = match room.take().and_then(|room| room.reset(options)) {
+    let seconds_start = control.seconds();
+    // The number of a mode means another one in the next run.
+    let room = room.take().filter(|_| !instance.has_modes());
+    let (used, work) = match room.and_then(|room| room.reset(options)) {
         Some(Room { mode, values, work }) => (Some((mode, values)), Some(work)),
         None => (None, None),
     };
     let begun = inline.as_ref();
-    let (mode, values) = match initialise(instance, options, tolerances, recorder, begun, used) {
+    let initial = initialise(
+        &mut *instance,
+        options,
+        tolerances,
+        &mut recorder,
+        begun,
+        used,
+    );
+    let (mode, values) = match initial {
         Ok(initial) => initial,
         Err(error) => {
-            summary.statistics.seconds_initialize = elapsed(environment, seconds_start);
-            return Err(RunFailure { error, summary });
+            summary.statistics.seconds_initialize = elapsed(control, seconds_start);
+            return Err(Box::new(Unbegun {
+                instance,
+                recorder,
+                failure: RunFailure { error, summary },
+            }));
         }
     };
     summary.statistics.modes_structured = instance.modes_structured();
     if instance.has_modes() {
-        recorder.grown(instance.info());
+        recorder.grown(&instance.shared_info());
     }
     let mut work = match work {
         Some(work) if work.serves(mode.number) => work,
-        _ => Work::new(instance, options, tolerances, &mode, &values),
+        _ => Work::new(&*instance, options, tolerances, &mode, &values),
     };
-    work.step.span = options.stop_time - options.start_time;
-    let mut run = Run {
+    work.step.span = options.span();
+    Ok(Run {
         tolerances,
         grid: Grid::new(options),
         cursor: options.start_time,
@@ -194,7 +251,7 @@ fn simulate_in<I: Instance>(
         inline,
         instance,
         options: options.clone(),
-        environment: *environment,
+        control: control.clone(),
         recorder,
         entered: mode.number,
         mode,
@@ -207,24 +264,19 @@ fn simulate_in<I: Instance>(
         wall_checks: 0,
         state: State::Initialising,
         pause: f64::INFINITY,
-    };
-    let result = run.run();
-    let (summary, left) = run.finish();
-    *room = Some(left);
-    match result {
-        Ok(()) => Ok(summary),
-        Err(error) => Err(RunFailure { error, summary }),
-    }
+        now: options.start_time,
+    })
 }
 
-fn elapsed(environment: &Environment<'_>, since: Option<f64>) -> f64 {
-    match (environment.seconds(), since) {
+fn elapsed(control: &Control, since: Option<f64>) -> f64 {
+    match (control.seconds(), since) {
         (Some(now), Some(since)) => now - since,
         _ => 0.0,
     }
 }
 
 /// Where the run stands.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 enum State {
     /// The initial system is solved; the event iteration at the start time is next.
     Initialising,
@@ -236,6 +288,7 @@ enum State {
 }
 
 /// A step whose rows are being written.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Stepped {
     /// It is looked at up to here: its end, or the next time event.
     target: f64,
@@ -278,6 +331,7 @@ enum Written {
 }
 
 /// Why an event happens.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 enum Occasion {
     Time {
         time: f64,
@@ -294,6 +348,10 @@ enum Occasion {
     Release {
         located: Located,
     },
+    /// Inputs were given other values.
+    Input {
+        time: f64,
+    },
     Terminal,
 }
 
@@ -301,7 +359,7 @@ impl Occasion {
     /// When it is; the end of the run is at `stop`.
     fn time(&self, stop: f64) -> f64 {
         match self {
-            Occasion::Time { time } => *time,
+            Occasion::Time { time } | Occasion::Input { time } => *time,
             Occasion::State { located } | Occasion::Release { located } => located.t_right,
             Occasion::Fold { t, .. } => *t,
             Occasion::Terminal => stop,
@@ -311,11 +369,11 @@ impl Occasion {
 
 /// A run with all that it needs. `P` points to its instance, and `R` receives rows and events: a run that owns both can be kept and moved, one that
 /// borrows them ends with the call that began it.
-struct Run<'e, P, R> {
-    instance: P,
-    options: Options,
-    environment: Environment<'e>,
-    recorder: R,
+pub(crate) struct Run<P, R> {
+    pub(crate) instance: P,
+    pub(crate) options: Options,
+    control: Control,
+    pub(crate) recorder: R,
     tolerances: Tolerances,
     mode: Mode,
     /// The mode for which the work space was made.
@@ -355,9 +413,11 @@ struct Run<'e, P, R> {
     state: State,
     /// Nothing after this time is to happen.
     pause: f64,
+    /// Where the run stands for somebody outside.
+    now: f64,
 }
 
-impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
+impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
     /// Goes on until nothing is left to do up to the time at which the run is to stop. A run that has failed is finished.
     fn run(&mut self) -> Result<(), SimError> {
         while !self.is_paused() {
@@ -415,7 +475,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
             self.record_bound(t, EventKind::Sliding, "initial");
         }
         let terminate = self.work.step.terminate.take();
-        self.seconds_initialised = self.environment.seconds();
+        self.seconds_initialised = self.control.seconds();
         self.enter_mode_if_changed();
         self.read_truth()?;
         self.schedule_time_event()?;
@@ -642,15 +702,18 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
     /// Cancel flag and wall clock; the clock is asked at every 16th call.
     fn check_outside(&mut self) -> Result<(), SimError> {
         let time = self.cursor;
-        let cancelled = (self.environment.cancel).is_some_and(|f| f.load(Ordering::Relaxed));
-        if cancelled || self.recorder.is_closed() {
+        if self.control.is_cancelled() || self.recorder.is_closed() {
             return Err(SimError::Cancelled { time });
         }
         self.wall_checks = self.wall_checks.wrapping_add(1);
-        if let Some(limit) = self.options.wall_seconds_max
-            && self.wall_checks.is_multiple_of(16)
-        {
-            let seconds = elapsed(&self.environment, self.seconds_start);
+        if !self.wall_checks.is_multiple_of(16) {
+            return Ok(());
+        }
+        if let Some(Stop::Deadline { seconds }) = self.control.stop() {
+            return Err(SimError::WallClock { time, seconds });
+        }
+        if let Some(limit) = self.options.wall_seconds_max {
+            let seconds = elapsed(&self.control, self.seconds_start);
             if seconds > limit {
                 return Err(SimError::WallClock { time, seconds });
             }
@@ -659,7 +722,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
     }
 
     fn limits(&self) -> StepLimits {
-        let span = self.options.stop_time - self.options.start_time;
+        let span = self.options.span();
         let by_user = self
             .options
             .step_size_max
@@ -848,6 +911,14 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
     /// Makes the interpolant of the last step ready. False if the model cannot be evaluated at a point that it needs.
     fn complete_interpolant(&mut self) -> Result<bool, SimError> {
         let time = self.work.integrator.time();
+        match self.interpolant_of_step() {
+            Ok(()) => Ok(true),
+            Err(error) if error.recoverable() => Ok(false),
+            Err(error) => Err(SimError::evaluation(time, Phase::Continuous, error)),
+        }
+    }
+
+    fn interpolant_of_step(&mut self) -> Result<(), SolveError> {
         let relations = match &mut self.constrained {
             None => Relations::Held,
             Some(constrained) => Relations::Bound(constrained),
@@ -858,11 +929,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
             values: &mut self.values,
             relations,
         };
-        match self.work.integrator.complete_interpolant(&mut problem) {
-            Ok(()) => Ok(true),
-            Err(error) if error.recoverable() => Ok(false),
-            Err(error) => Err(SimError::evaluation(time, Phase::Continuous, error)),
-        }
+        self.work.integrator.complete_interpolant(&mut problem)
     }
 
     /// Left limits of an event. Where the model cannot be evaluated at the event's time with the relations that held before, they are those of the last
@@ -1275,9 +1342,13 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
                 times
             }
             Occasion::Fold { t_left, t } => (t_left, t, EventKind::Fold),
+            Occasion::Input { time } => (time, time, EventKind::Input),
             Occasion::Release { located } => return self.release(located),
             Occasion::Terminal => return self.terminal(),
         };
+        if kind == EventKind::Input {
+            self.interpolant_for_event(t)?;
+        }
         let is_fold = kind == EventKind::Fold;
         let is_beyond = t > self.work.integrator.time();
         self.past_points(t.min(self.work.integrator.time()))?;
@@ -1347,6 +1418,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
         statistics.restarts += u64::from(restart);
         match kind {
             EventKind::Time => statistics.events_time += 1,
+            EventKind::Input => statistics.events_input += 1,
             _ => statistics.events_state += 1,
         }
         let kind = match slides && kind == EventKind::State {
@@ -1526,7 +1598,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
         let structured = self.instance.modes_structured();
         let before = std::mem::replace(&mut self.summary.statistics.modes_structured, structured);
         if before != structured || self.work.before.len() != self.values.v.len() {
-            self.recorder.grown(self.instance.info());
+            self.recorder.grown(&self.instance.shared_info());
             self.work.before.resize(self.values.v.len(), 0.0);
             self.work.finite = continuous_slots(self.instance.info());
         }
@@ -1537,6 +1609,10 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
             return Some(Discontinuity::Dynamics);
         }
         let system = self.instance.system(&self.values);
+        let inputs = &self.work.step.inputs_set;
+        if !inputs.is_empty() && inputs.iter().any(|slot| system.feeds_derivatives(*slot)) {
+            return Some(Discontinuity::Dynamics);
+        }
         motion_change(
             system,
             &self.work.step.reinitialised,
@@ -1744,7 +1820,9 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
             EventKind::Fold => self.mode.driver.unknowns(system),
             _ => Vec::new(),
         };
-        let slots = (system.discrete_slots().iter()).chain(&self.work.step.reinitialised);
+        let slots = (system.discrete_slots().iter())
+            .chain(&self.work.step.inputs_set)
+            .chain(&self.work.step.reinitialised);
         let changed = slots
             .chain(&unknowns)
             .map(|&slot| {
@@ -1764,6 +1842,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
             method: match kind {
                 EventKind::State | EventKind::Sliding => self.work.isolation.method().as_str(),
                 EventKind::Fold => "bisection",
+                EventKind::Input => "outside",
                 _ => "calendar",
             },
             causes: std::mem::take(&mut self.work.causes_logged),
@@ -1836,7 +1915,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
     }
 
     /// What the run was, and what the next one can use of it.
-    fn finish(mut self) -> (RunSummary, Room) {
+    pub(crate) fn finish(mut self) -> Ended<P, R> {
         self.unbind();
         if let Some(record) = self.creep.finish() {
             self.recorder.note(&NoteRecord::Creeping(record));
@@ -1857,13 +1936,17 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
             (Some(end), Some(start)) => end - start,
             _ => 0.0,
         };
-        statistics.seconds_simulate = elapsed(&self.environment, self.seconds_initialised);
-        let room = Room {
-            mode: self.mode,
-            values: self.values,
-            work: self.work,
-        };
-        (self.summary, room)
+        statistics.seconds_simulate = elapsed(&self.control, self.seconds_initialised);
+        Ended {
+            summary: self.summary,
+            left: Room {
+                mode: self.mode,
+                values: self.values,
+                work: self.work,
+            },
+            instance: self.instance,
+            recorder: self.recorder,
+        }
     }
 }
 

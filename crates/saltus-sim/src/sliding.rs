@@ -46,7 +46,7 @@ const CONTINUOUS_REL: f64 = 1e-9;
 const CHANGES_MAX: usize = 8;
 
 /// One of the motions that are combined.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Corner {
     /// The side of each surface.
     sides: Vec<f64>,
@@ -68,7 +68,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) longest: f64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Sliding {
     surfaces: Vec<Surface>,
     rules: Vec<SignRule>,

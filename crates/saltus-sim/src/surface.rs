@@ -11,7 +11,7 @@ use saltus_solve::{SignRule, SolveError};
 /// Gradients, each in units of its length, that differ by less are parallel.
 const PARALLEL: f64 = 1e-6;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Surface {
     /// The functions that are zero on it, each with its sign relative to the first.
     members: Vec<(usize, f64)>,
@@ -197,7 +197,7 @@ pub(crate) fn joint_class<'a>(surfaces: impl IntoIterator<Item = &'a Surface>) -
 }
 
 /// Work space of [`rates`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RateRoom {
     to: Vec<f64>,
     r: Vec<f64>,

@@ -26,7 +26,7 @@ const NEAR_REL: f64 = 1e-4;
 /// Depth of falling through, relative to the function's size when the intervals began to shrink.
 const FALL_THROUGH_REL: f64 = 1e-9;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct History {
     time: Option<f64>,
     interval: f64,
@@ -38,7 +38,7 @@ struct History {
     steady: u32,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Suspect {
     crossing: usize,
     limit: f64,
@@ -47,7 +47,7 @@ struct Suspect {
     side: f64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Watch {
     span: f64,
     since: f64,

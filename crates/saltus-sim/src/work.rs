@@ -33,7 +33,7 @@ impl Room {
 }
 
 /// What the user has chosen of the methods.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Choice {
     solver: SolverName,
     event_method: LocationMethod,
@@ -52,14 +52,14 @@ impl Choice {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct MadeFor {
     mode: u32,
     choice: Choice,
 }
 
 /// The parts of a mode that was left, for when it is entered again.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Parked {
     mode: u32,
     integrator: Integrator,
@@ -67,7 +67,7 @@ struct Parked {
     mixed: Vec<MixedGroup>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Work {
     made_for: MadeFor,
     parked: Vec<Parked>,
@@ -124,7 +124,7 @@ impl Work {
             mixed: mixed_groups(system),
             rows: AffineRows::default(),
             truth: vec![false; n_crossings],
-            watch: Watch::new(options.stop_time - options.start_time, n_crossings),
+            watch: Watch::new(options.span(), n_crossings),
             x: vec![0.0; system.states().len()],
             dx: vec![0.0; system.states().len()],
             r: vec![0.0; n_crossings],
@@ -208,13 +208,13 @@ impl Work {
         self.integrator.reset();
         self.isolation.reset();
         self.rows.forget();
-        self.watch.reset(options.stop_time - options.start_time);
+        self.watch.reset(options.span());
         self.at_zero.fill(0.0);
     }
 }
 
 /// The crossing functions whose relations one mixed block determines.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct MixedGroup {
     pub(crate) crossings: Vec<usize>,
     /// What the block determines.

@@ -48,7 +48,7 @@ pub(crate) struct ZenoPoint {
 }
 
 /// A rest at a Zeno point.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Rest {
     surface: Surface,
     side: f64,
@@ -79,14 +79,14 @@ impl Rest {
 }
 
 /// All rests of a motion.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Rests {
     pub(crate) all: Vec<Rest>,
     delta: f64,
     room: Room,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Room {
     rates: RateRoom,
     rate: Vec<f64>,

@@ -48,7 +48,7 @@ const DOPRI5_STAGES_AND_BOUNDARY: (f64, f64) = (6.0, 3.25);
 const DOP853_STAGES_AND_BOUNDARY: (f64, f64) = (12.0, 6.1);
 
 /// What the choice is based on.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Auto {
     explicit: SolverName,
     /// The problem is large and its Jacobian sparse; known with the first step.

@@ -65,7 +65,7 @@ const REJECTIONS_TO_ORDER_ONE: u32 = 3;
 /// Step size factor after a Newton failure with a matrix made at this step, and after repeated rejections.
 const SHRINK_HARD: f64 = 0.25;
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Bdf {
     tolerances: Tolerances,
     nominal: Vec<f64>,

@@ -59,7 +59,7 @@ pub struct Control {
 }
 
 /// Size and error of the last accepted step of a segment.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct LastStep {
     step_size: f64,
     error: f64,

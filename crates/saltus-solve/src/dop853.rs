@@ -276,7 +276,7 @@ const STABILITY_BOUNDARY: f64 = 0.75 * 6.1;
 /// The integrator.
 pub type Dop853 = OneStep<Dop853Method>;
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Dop853Method {
     k: [Vec<f64>; 16],
     /// Argument of the stage evaluated last.

@@ -63,7 +63,7 @@ const STABILITY_BOUNDARY: f64 = 0.75 * 3.25;
 /// The integrator.
 pub type Dopri5 = OneStep<Dopri5Method>;
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Dopri5Method {
     k: [Vec<f64>; 7],
     /// Argument of the last stage.

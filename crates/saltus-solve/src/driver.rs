@@ -52,7 +52,7 @@ const ALL_KINDS: [ScheduleKind; 5] = [
 ];
 
 /// How nonlinear blocks stand to the branch of solutions that they have followed to the accepted point.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Branch {
     Follow,
     /// Their unknowns stay at the accepted point: the branch has ended there.
@@ -71,14 +71,14 @@ pub enum Guess {
 }
 
 /// A block that had to be solved in a way the user should know about; reported once per block, mode and kind of note.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct BlockNote {
     pub schedule: ScheduleKind,
     pub block: BlockId,
     pub what: Noted,
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Noted {
     /// Rank-deficient: the solution of smallest norm was taken.
     MinimumNorm {
@@ -89,7 +89,7 @@ pub enum Noted {
 }
 
 /// Workspaces of one mode.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Driver {
     blocks: Vec<Option<BlockWork>>,
     noted: Vec<bool>,

@@ -3,7 +3,7 @@
 use saltus_model::{BlockId, Fault, ScheduleKind, Site, Slot};
 
 /// A point at which the model could not be evaluated.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum SolveError {
     /// Model code refused: assertion, domain, range, external function.
     Fault(Fault),
@@ -42,7 +42,7 @@ impl From<Fault> for SolveError {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum NewtonReason {
     /// The bound on iterations was reached.
     Iterations,
@@ -55,7 +55,7 @@ pub enum NewtonReason {
 }
 
 /// A nonlinear block that was not solved: what is needed to name it, its unknowns and the equations that are not met.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct NewtonFailure {
     pub schedule: ScheduleKind,
     pub block: BlockId,
@@ -73,7 +73,7 @@ pub struct NewtonFailure {
     pub inner: Vec<Site>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum LinearReason {
     /// The equations contradict each other, or round-off does not allow to find their solution; the rank of their matrix.
     Rank(usize),
@@ -82,7 +82,7 @@ pub enum LinearReason {
 }
 
 /// A linear block without a solution (or one that round-off does not allow to find).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct LinearFailure {
     pub schedule: ScheduleKind,
     pub block: BlockId,
@@ -94,7 +94,7 @@ pub struct LinearFailure {
 }
 
 /// A mixed block for which no consistent set of discrete values was found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MixedFailure {
     pub schedule: ScheduleKind,
     pub block: BlockId,
@@ -108,7 +108,7 @@ pub struct MixedFailure {
 
 /// Initial conditions that cannot all hold, whatever the start values that are not fixed: at the values that come nearest (least squares) these
 /// are not met.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Contradiction {
     pub violated: Vec<Violated>,
     /// Conditions and equations that the violated ones contradict.
@@ -120,7 +120,7 @@ pub struct Contradiction {
 }
 
 /// A condition that is not met.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Violated {
     pub site: Site,
     /// Left and right side, where they are known apart.

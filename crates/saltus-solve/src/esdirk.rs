@@ -135,7 +135,7 @@ const EXTRAPOLATION_MAX: f64 = 1.5;
 /// The integrator.
 pub type Esdirk = OneStep<EsdirkMethod>;
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct EsdirkMethod {
     /// y_2..y_7 of each component.
     y: Vec<[f64; S]>,

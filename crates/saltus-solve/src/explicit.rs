@@ -123,7 +123,7 @@ const CANCELLED: f64 = 0.2;
 /// Where f is not smooth at an equilibrium (√|x| and its regularisations), stages on both sides of it see other eigenvalues than the
 /// last two, but they cancel: the method has a fixed point at which x' is not zero, with h·x' as large as the tolerance lets it be. A step that
 /// goes nowhere although x' would carry it by more than its tolerance is at the boundary too.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct StiffnessDetector {
     stiff: u32,
     nonstiff: u32,

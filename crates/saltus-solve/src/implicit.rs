@@ -41,7 +41,7 @@ pub(crate) fn newton_tolerance(rel: f64) -> f64 {
 }
 
 /// Where the Jacobian was evaluated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 enum Age {
     Missing,
     /// At an earlier step.
@@ -53,7 +53,7 @@ enum Age {
 }
 
 /// The Jacobian of a method and the factors made from it.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Matrices {
     jacobian: Jacobian,
     age: Age,
@@ -184,7 +184,7 @@ impl Verdict {
 }
 
 /// Convergence of a simplified Newton iteration, from the norms of its corrections in units of the error weights.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Monitor {
     /// Norm of the error of an iterate that is good enough.
     tolerance: f64,

@@ -14,7 +14,7 @@ use crate::explicit::defect;
 use crate::one_step::{Discontinuity, Start};
 use crate::radau::Radau;
 use crate::scale::Tolerances;
-use crate::textbook::{Stepper, stepper};
+use crate::textbook::{Textbook, stepper};
 
 /// A step whose interpolant is not accurate where it is needed is taken again with at least this part of its size …
 const SHORTER_MIN: f64 = 0.1;
@@ -97,7 +97,7 @@ pub trait Problem {
 }
 
 /// The form of a [`Problem`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Form {
     /// x' = f(t, x): `residual` is x' - f and dF/dx' the identity.
     Explicit,
@@ -131,7 +131,7 @@ pub enum StepError {
     Tolerances(Tolerances),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum SolverName {
     Auto,
     Dopri5,
@@ -216,7 +216,7 @@ impl SolverName {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct IntegratorStatistics {
     pub steps: u64,
     pub steps_rejected: u64,
@@ -244,14 +244,14 @@ impl IntegratorStatistics {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 enum Method {
     Dopri5(Box<Dopri5>),
     Dop853(Box<Dop853>),
     Radau(Box<Radau>),
     Esdirk(Box<Esdirk>),
     Bdf(Box<Bdf>),
-    Textbook(Box<dyn Stepper>),
+    Textbook(Box<Textbook>),
 }
 
 macro_rules! on_method {
@@ -334,7 +334,7 @@ impl Method {
 }
 
 /// An integrator for one set of states.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Integrator {
     /// Methods used so far; they keep their work space and statistics when they are left.
     methods: Vec<Method>,
@@ -500,6 +500,17 @@ impl Integrator {
         }?;
         self.judge_step(evaluations);
         Ok(())
+    }
+
+    /// Whether [`Integrator::interpolate`] can be called at this time of the last step: at its ends, or if its interpolant is complete.
+    pub fn can_interpolate(&self, t: f64) -> bool {
+        t == self.time()
+            || t == self.time_old()
+            || match self.method() {
+                Method::Dop853(m) => m.is_interpolant_complete(),
+                Method::Textbook(m) => m.is_interpolant_complete(),
+                Method::Dopri5(_) | Method::Radau(_) | Method::Esdirk(_) | Method::Bdf(_) => true,
+            }
     }
 
     /// Makes the interpolant of the last step ready, if it is not.

@@ -20,7 +20,7 @@ use saltus_model::colour_columns;
 /// A state below this fraction of its nominal value is perturbed as if it were that large.
 const PERTURBATION_FLOOR: f64 = 1e-2;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Jacobian {
     /// Made at the first use: form and pattern of a problem do not change.
     structure: Option<Structure>,
@@ -35,7 +35,7 @@ pub(crate) struct Jacobian {
     given: Vec<f64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Structure {
     form: Form,
     pattern: Pattern,
@@ -366,7 +366,7 @@ fn difference(
 }
 
 /// Columns that share no row, together.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Groups {
     starts: Vec<u32>,
     columns: Vec<u32>,
@@ -415,7 +415,7 @@ impl Groups {
 }
 
 /// F_x + α F_x' and its factors.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct IterationMatrix<T> {
     values: Vec<T>,
     /// Made with the first matrix.

@@ -57,7 +57,7 @@ pub enum Accuracy {
 }
 
 /// How much is tried before a nonlinear block counts as one without a solution.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Effort {
     /// Guesses along the Newton step and beside the first one as well; of mixed blocks a systematic search, and whether there is another solution.
     Full,
@@ -67,7 +67,7 @@ pub enum Effort {
 }
 
 /// Work done in blocks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Counters {
     pub residuals: u64,
     pub jacobians: u64,
@@ -76,7 +76,7 @@ pub struct Counters {
 }
 
 /// Storage of one block, allocated at mode entry.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct BlockWork {
     /// Unknowns at the last accepted point.
     pub(crate) accepted: Vec<f64>,
@@ -109,7 +109,7 @@ pub(crate) struct BlockWork {
     watched: growth::Watched,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 enum Factors {
     None,
     Regular,

@@ -23,7 +23,7 @@ use crate::scale::{Tolerances, nominal_magnitude};
 const LANDING_REL: f64 = 1e-6;
 
 /// The point from which a step is tried.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Point {
     pub t: f64,
     pub x: Vec<f64>,
@@ -53,7 +53,7 @@ impl Point {
 }
 
 /// A trial step.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Trial {
     pub t_new: f64,
     pub h: f64,
@@ -79,7 +79,7 @@ pub enum Attempt {
 }
 
 /// The step that the interpolant is for.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct LastInterval {
     pub t_old: f64,
     pub t: f64,
@@ -191,7 +191,7 @@ pub trait OneStepMethod {
 }
 
 /// An integrator made of a one-step method.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct OneStep<M> {
     /// Inner tolerance of the error test over the user's.
     inner_share: f64,
@@ -520,6 +520,10 @@ impl<M: OneStepMethod> OneStep<M> {
     fn worst_state(&self) -> Option<usize> {
         let size = |i: usize| (self.trial.error[i] / self.point.weights[i]).abs();
         (0..self.point.x.len()).max_by(|&a, &b| size(a).total_cmp(&size(b)))
+    }
+
+    pub(crate) fn is_interpolant_complete(&self) -> bool {
+        self.interpolant_complete
     }
 
     /// Makes the interpolant of the last step ready, if it is not.

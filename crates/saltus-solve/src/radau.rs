@@ -72,7 +72,7 @@ const ERROR_MIN: f64 = 1e-10;
 pub type Radau = OneStep<RadauMethod>;
 
 /// The tableau.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct RadauIIA;
 
 impl Tableau for RadauIIA {
@@ -84,7 +84,7 @@ impl Tableau for RadauIIA {
     const BETA: f64 = BETA;
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct RadauMethod {
     stages: Stages<RadauIIA>,
     /// Interpolant: state at the end and three divided differences, over the step `dense_step`.

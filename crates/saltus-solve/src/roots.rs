@@ -75,7 +75,7 @@ pub trait CrossingFunctions {
 }
 
 /// What a function that is a polynomial of degree 4 over the step has beside the straight line between its ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bow {
     /// The three inner ones of its five Bernstein coefficients; the outer ones are zero.
     pub inner: [f64; 3],
@@ -99,7 +99,7 @@ fn larger(a: f64, b: f64) -> f64 {
 }
 
 /// On which side of zero a relation holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SignRule {
     /// Holds for r > 0, else for r < 0.
     pub rising: bool,
@@ -119,14 +119,14 @@ impl SignRule {
 }
 
 /// A located change: at `t_left` all relations still hold as before, at `t_right` those in `changed` do not.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Located {
     pub t_left: f64,
     pub t_right: f64,
     pub changed: Vec<Change>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Change {
     pub index: usize,
     pub value_left: f64,
@@ -134,7 +134,7 @@ pub struct Change {
 }
 
 /// A function came to zero within round-off and turned back.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Touch {
     pub t: f64,
     pub index: usize,
@@ -142,7 +142,7 @@ pub struct Touch {
 }
 
 /// A function that changes once between two times.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Candidate {
     index: usize,
     left: f64,
@@ -152,13 +152,14 @@ struct Candidate {
 }
 
 /// Work space, kept between steps: after the first ones nothing is allocated where nothing changes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Isolation {
     method: LocationMethod,
     search: EventSearch,
     affine: Vec<usize>,
     general: Vec<usize>,
     classified: bool,
+    #[serde(skip)]
     walk: Walk,
     /// Values at the nodes of the affine functions' basis.
     samples: Vec<Vec<f64>>,
@@ -379,7 +380,7 @@ pub fn first_crossing<F: CrossingFunctions + ?Sized>(
 }
 
 /// The side of zero on which a relation holds what it holds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Side {
     /// Of the function there.
     sign: f64,

@@ -68,7 +68,7 @@ pub fn time_resolution(t: f64, h: f64) -> f64 {
 }
 
 /// The user's tolerance, passed down everywhere: the weight of a quantity is `rel * |x| + abs * nominal`.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Tolerances {
     pub rel: f64,
     /// In units of the nominal value.

@@ -19,7 +19,7 @@ const PASSES_MAX: usize = 3;
 const ALL_MAX: usize = 8;
 
 /// Two solutions of the same equations and relations.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SeveralSolutions {
     /// Discrete values that differ: in the one taken, in the other.
     pub discrete: Vec<(Slot, f64, f64)>,

@@ -31,7 +31,8 @@ pub(crate) trait Tableau {
 }
 
 /// The stages of a step and what solves them.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(bound = "")]
 pub(crate) struct Stages<K> {
     /// Stage increments and their transforms.
     pub(crate) z: [Vec<f64>; 3],

@@ -50,8 +50,8 @@ impl Literal {
 /// The model for a choice of branches.
 pub enum Specialised {
     System(Box<StructuredSystem>),
-    /// In this choice further switches make a difference: the choice must be made again with them.
-    MoreLive,
+    /// In this choice these switches make a difference too: the choice must be made again with them.
+    MoreLive(Vec<u32>),
     /// The equations of this choice do not determine their unknowns, whichever of them are states.
     Singular,
 }
@@ -63,9 +63,10 @@ pub struct Modes {
     aliases: Aliases,
     n_parameters: usize,
     switches: Switches,
+    /// In the structure that all modes have in common.
     live: Vec<u32>,
-    /// Variables that modes have added to those of the trunk.
-    added: Vec<Variable>,
+    /// Variables that this structure has beside those of the trunk. Modes take them up by name; what a mode adds itself it adds behind them.
+    common: Vec<Variable>,
 }
 
 impl std::fmt::Debug for Modes {
@@ -87,7 +88,7 @@ impl Modes {
             n_parameters,
             switches,
             live: Vec::new(),
-            added: Vec::new(),
+            common: Vec::new(),
         })
     }
 
@@ -98,15 +99,11 @@ impl Modes {
         if self.live.is_empty() && self.trunk.impacts.is_empty() {
             return None;
         }
-        self.note_added(work);
-        Some(Box::new(self))
-    }
-
-    fn note_added(&mut self, work: &Work) {
         let n = self.trunk.flat.variables.len();
-        self.added = (n..work.flat.variables.len())
+        self.common = (n..work.flat.variables.len())
             .map(|i| work.flat.variables[VarId::from_index(i)].clone())
             .collect();
+        Some(Box::new(self))
     }
 
     /// All switches, as expressions of the model's arena.
@@ -114,7 +111,7 @@ impl Modes {
         &self.switches.literals
     }
 
-    /// Those whose values choose the mode, as indices.
+    /// Those whose values choose the mode at first, as indices.
     pub fn live(&self) -> &[u32] {
         &self.live
     }
@@ -134,18 +131,22 @@ impl Modes {
         }
     }
 
-    /// Structures the model for the values of its switches (not zero counts as true).
-    pub fn specialise(&mut self, values: &[bool]) -> Result<Specialised, Vec<Diagnostic>> {
+    /// Structures the model for the values of its switches (not zero counts as true), of which those that are live are chosen. The result depends on nothing
+    /// else, in particular not on other modes.
+    pub fn specialise(
+        &self,
+        live: &[u32],
+        values: &[bool],
+    ) -> Result<Specialised, Vec<Diagnostic>> {
         let mut work = self.trunk.clone();
         work.is_mode = true;
-        for variable in &self.added {
+        for variable in &self.common {
             let id = work.flat.variables.push(variable.clone());
             work.class.push(Class::Unused);
             work.spare.insert(variable.name, id);
         }
-        let chosen: FxHashMap<u32, bool> = (self.live.iter())
-            .map(|&i| (i, values[i as usize]))
-            .collect();
+        let chosen: FxHashMap<u32, bool> =
+            (live.iter()).map(|&i| (i, values[i as usize])).collect();
         self.switches.choose(&mut work, &chosen);
         reclassify(&mut work);
         let aliases = &self.aliases;
@@ -157,10 +158,7 @@ impl Modes {
         }
         let parts = reduced_parts(&mut work, self.aliases.clone(), self.n_parameters);
         let Some(parts) = parts.filter(|_| work.errors.is_empty()) else {
-            let notes = self
-                .live
-                .iter()
-                .map(|&i| self.text(i as usize, values[i as usize]));
+            let notes = (live.iter()).map(|&i| self.text(i as usize, values[i as usize]));
             let note = format!(
                 "in the mode in which {}",
                 notes.collect::<Vec<_>>().join(", ")
@@ -168,17 +166,14 @@ impl Modes {
             let errors = std::mem::take(&mut work.errors).into_iter();
             return Err(errors.map(|error| error.note(note.clone())).collect());
         };
-        self.note_added(&work);
         let remaining = Switches::find(&mut work);
         let more: Vec<u32> = live_switches(&mut work, &parts, &remaining, &self.aliases, &whole)
             .into_iter()
             .filter_map(|i| self.switches.index_of(remaining.literals[i as usize]))
-            .filter(|i| !self.live.contains(i))
+            .filter(|i| !live.contains(i))
             .collect();
         if !more.is_empty() {
-            self.live.extend(more);
-            self.live.sort_unstable();
-            return Ok(Specialised::MoreLive);
+            return Ok(Specialised::MoreLive(more));
         }
         let restart = Restart::new(&mut work);
         let mut system = finish(work, parts);
@@ -188,25 +183,15 @@ impl Modes {
 
     /// Equations for the jump into a mode whose constraints with these indices the values do not meet, with these impacts.
     pub fn jump(
-        &mut self,
-        system: &StructuredSystem,
+        &self,
+        system: StructuredSystem,
         violated: &[usize],
         impacts: &[usize],
     ) -> Result<Jump, Box<Diagnostic>> {
-        let Some(restart) = &system.restart else {
+        let Some(restart) = system.restart.clone() else {
             unreachable!("every mode has a restart");
         };
-        let mut system = system.clone();
-        let n = self.trunk.flat.variables.len();
-        for variable in &self.added[system.flat.variables.len() - n..] {
-            system.flat.variables.push(variable.clone());
-        }
-        let jump = restart.jump(system, violated, impacts)?;
-        let all = &jump.system.flat.variables;
-        self.added = (n..all.len())
-            .map(|i| all[VarId::from_index(i)].clone())
-            .collect();
-        Ok(jump)
+        restart.jump(system, violated, impacts)
     }
 }
 

@@ -62,6 +62,8 @@ pub enum Error {
     Model(Diagnostics),
     /// The run could not be completed; what was computed is in the run.
     Run(Diagnostics, Box<crate::Run>),
+    /// The run of a [`Simulator`](crate::Simulator) could not go on.
+    Stopped(Diagnostics),
     /// A name or option given by the caller is wrong.
     Usage(String),
 }
@@ -69,7 +71,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Model(d) | Error::Run(d, _) => d.fmt(f),
+            Error::Model(d) | Error::Run(d, _) | Error::Stopped(d) => d.fmt(f),
             Error::Usage(message) => f.write_str(message),
         }
     }

@@ -1,6 +1,6 @@
 //! Run-time failures in the model's own names and lines.
 
-use crate::run::Subject;
+use crate::collector::Subject;
 use saltus_model::{Fault, FaultKind, ScheduleKind, Site, Slot};
 use saltus_sim::{Oscillation, SimError};
 use saltus_solve::{Contradiction, LinearReason, NewtonFailure, NewtonReason, SolveError};
@@ -105,6 +105,7 @@ pub(crate) fn failure_diagnostic(subject: Subject<'_>, error: &SimError) -> Diag
             format!("at time {time} no mode agrees with the initial values that follow from it"),
         )
         .help("give start values to the discrete variables that select the branches"),
+        SimError::NotRunning { time } => Diagnostic::placeless("not-running", format!("the run is not initialised, or it is over: it stands at time {time}")),
         SimError::Cancelled { time } => Diagnostic::placeless("cancelled", format!("the run was interrupted at time {time}")),
     }
 }

@@ -20,12 +20,17 @@
 //! this one owns the way through them and the only access to disk, clock and environment.
 
 pub mod automaton;
+mod collector;
 pub mod confinement;
 mod disk;
+mod engine;
 mod error;
+mod experiment;
 mod explain_failure;
+mod file;
 #[cfg(unix)]
 mod foreign;
+mod input;
 pub mod journal;
 mod mode_view;
 mod model;
@@ -38,7 +43,9 @@ pub mod regression;
 pub mod replace;
 mod run;
 mod session;
+mod simulator;
 mod start_from;
+mod state;
 mod structure_view;
 mod texts;
 mod value;
@@ -47,12 +54,16 @@ mod world;
 mod world_files;
 
 pub use error::{Diagnostics, Error};
+pub use experiment::Experiment;
+pub use input::Input;
 pub use mode_view::{ModeView, ModesView, TransitionView};
 pub use model::{Model, Variable};
 pub use output::{Progress, ProgressObserver};
 pub use read_log::{LoggedDisk, ReadLog};
-pub use run::{Experiment, Run};
+pub use run::Run;
 pub use session::{Session, Stage, StageTimes};
+pub use simulator::Simulator;
+pub use state::State;
 pub use structure_view::{
     BlockView, CrossingView, EquationView, JacobianView, PatternView, StateSetView, StateView,
     StructureView,
@@ -60,11 +71,12 @@ pub use structure_view::{
 pub use value::Value;
 pub use world::{Disk, Memory, Stamp, World};
 
-pub use saltus_codegen::Execution;
+pub use saltus_codegen::{Execution, ModeSummary};
+pub use saltus_control::Control;
 pub use saltus_model::{Causality, SlotRole, ValueType, VariableKind};
 pub use saltus_plot as plot;
 pub use saltus_results as results;
-pub use saltus_sim::{CreepRecord, StepRecord};
+pub use saltus_sim::{CreepRecord, Progressed, StepRecord};
 pub use saltus_syntax::{Diagnostic, Severity};
 
 /// The version of Saltus.

@@ -1,14 +1,14 @@
 //! The modes of a model, as a run meets them: for `saltus show --stage mode`.
 
+use crate::collector::Subject;
 use crate::error::{Diagnostics, Error};
 use crate::explain_failure::failure_diagnostic;
-use crate::run::Subject;
 use crate::session::Session;
 use crate::structure_view::json;
 use rustc_hash::FxHashMap;
 use saltus_model::{Instance, Model, Values};
 use saltus_plot::{ModeGraph, ModeNode, ModeTransition};
-use saltus_sim::{Environment, EventRecord, Options, Recorder, RowKind};
+use saltus_sim::{Control, EventRecord, Options, Recorder, RowKind};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -106,7 +106,7 @@ impl Session {
         let mut instance = model.instantiate();
         let options = Options::from(model.info().experiment);
         let mut entries = Entries::default();
-        let environment = Environment::default();
+        let environment = Control::default();
         let result = saltus_sim::simulate(&mut instance, &options, &environment, &mut entries);
         let summary = match result {
             Ok(summary) => summary,

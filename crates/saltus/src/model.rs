@@ -4,16 +4,19 @@ mod settings;
 mod variables;
 
 use crate::error::{Diagnostics, Error};
-use crate::run::Experiment;
+use crate::experiment::Experiment;
 use crate::session::{Overrides, Session, StageTimes};
+use crate::simulator::Simulator;
 use crate::value::Value;
 use rustc_hash::FxHashMap;
 use saltus_codegen::{CompiledModel, Execution};
 use saltus_model::{Instance as _, Model as _, ModelInfo, Slot, Values, VariableInfo};
 use saltus_syntax::SourceMap;
 use settings::Settings;
+pub(crate) use settings::{Constant, elements_of, scalars};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub use variables::Variable;
+pub(crate) use variables::{signed, typed};
 
 /// Compilations with other values of structural parameters that a model keeps.
 const KEPT_MAX: usize = 64;
@@ -71,6 +74,9 @@ pub(crate) struct Base {
     pub(crate) blocks: saltus_results::Blocks,
     /// Parameters that the initial system computes.
     pub(crate) computed: Vec<String>,
+    /// Variables by name.
+    pub(crate) names: OnceLock<FxHashMap<Box<str>, u32>>,
+    pub(crate) fingerprint: OnceLock<u64>,
 }
 
 struct Origin {
@@ -187,6 +193,11 @@ impl Model {
         Experiment::new(self)
     }
 
+    /// A run of the model, to be stepped as long as it is asked to.
+    pub fn simulator(&self) -> Result<Simulator, Error> {
+        self.experiment().without_end().simulator()
+    }
+
     /// Names, places and counts of everything in the model.
     pub fn info(&self) -> &ModelInfo {
         self.inside.compiled.info()
@@ -243,7 +254,31 @@ impl Model {
 
     /// A variable by its name.
     pub fn find_variable(&self, name: &str) -> Result<&VariableInfo, Error> {
-        crate::run::find_variable(self.info(), name)
+        let variables = &self.info().variables;
+        let index = || {
+            variables
+                .iter()
+                .zip(0..)
+                .map(|(v, k)| (v.name.as_str().into(), k))
+        };
+        let names = self.inside.base.names.get_or_init(|| index().collect());
+        match names.get(name) {
+            Some(&k) => Ok(&variables[k as usize]),
+            None => crate::experiment::find_variable(self.info(), name),
+        }
+    }
+
+    /// Tells the states of one model from those of another: slots by name and role.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let base = &self.inside.base;
+        *base.fingerprint.get_or_init(|| {
+            let info = base.compiled.info();
+            let mut text = info.name.clone();
+            for slot in &info.slots {
+                text.push_str(&format!("\n{} {:?}", slot.name, slot.role));
+            }
+            crate::file::checksum(text.as_bytes())
+        })
     }
 
     /// Parameters and start values with the settings; `None` if they cannot be evaluated, which a run then says.

@@ -66,7 +66,7 @@
 //! # Ok::<(), saltus::Error>(())
 //! ```
 
-use crate::run::Experiment;
+use crate::experiment::Experiment;
 use saltus_model::Model as Contract;
 
 pub use saltus_model::calendar::Calendar;

@@ -24,12 +24,20 @@ pub struct Progress {
 }
 
 /// Receives the progress of a run.
-pub type ProgressObserver<'m> = &'m dyn Fn(&Progress);
+pub type ProgressObserver<'m> = &'m (dyn Fn(&Progress) + Sync);
+
+/// Where a run goes while it is made, beside memory.
+#[derive(Default)]
+pub(crate) struct Outlets<'m> {
+    pub(crate) rows: Option<&'m mut (dyn RowSink + Send)>,
+    pub(crate) events: Option<&'m mut (dyn Write + Send)>,
+    pub(crate) observer: Option<ProgressObserver<'m>>,
+}
 
 /// Files and observers of one run.
 pub(crate) struct Output<'m> {
     rows: Option<Streamer<'m>>,
-    events: Option<&'m mut dyn Write>,
+    events: Option<&'m mut (dyn Write + Send)>,
     observer: Option<ProgressObserver<'m>>,
     begin: Instant,
     flushed: Instant,
@@ -43,16 +51,14 @@ impl<'m> Output<'m> {
     pub(crate) fn new(
         info: &ModelInfo,
         selection: &Selection,
-        rows: Option<&'m mut dyn RowSink>,
-        events: Option<&'m mut dyn Write>,
-        observer: Option<ProgressObserver<'m>>,
+        outlets: Outlets<'m>,
         span: (f64, f64),
     ) -> Output<'m> {
         let now = Instant::now();
         Output {
-            rows: rows.map(|sink| Streamer::new(info, selection, sink)),
-            events,
-            observer,
+            rows: (outlets.rows).map(|sink| Streamer::new(info, selection, sink)),
+            events: outlets.events,
+            observer: outlets.observer,
             begin: now,
             flushed: now,
             told: now,

@@ -267,7 +267,7 @@ fn one_run(base: &Model, args: &SweepArgs, run: usize, columns: &[String]) -> Re
         .variables(columns)
         .intervals(1)
         .keep_events(false)
-        .cancel(interrupt::requested());
+        .control(&interrupt::control());
     if let Some(time) = args.start_time {
         experiment = experiment.start_time(time);
     }

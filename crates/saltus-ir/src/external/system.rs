@@ -8,7 +8,7 @@ use crate::Value;
 use std::borrow::Cow;
 
 /// What a run has changed of its surroundings, for itself.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Surroundings {
     /// `None`: the working folder of the process.
     folder: Option<String>,

@@ -72,7 +72,7 @@ fn tight<'a>(system: &'a dyn System, mode: &'a mut Mode, values: &'a mut Values)
     }
 }
 
-impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
+impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
     /// An event after which the motion may be bound.
     #[inline]
     pub(super) fn may_bind(&self) -> bool {
@@ -157,7 +157,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
         let system = self.instance.system(&self.values);
         let crossings = system.crossings();
         let t = self.values.time();
-        let longest = LOOK_AHEAD_PART * (self.options.stop_time - self.options.start_time);
+        let longest = LOOK_AHEAD_PART * self.options.span();
         let nominal = nominals(&*self.instance, &self.values);
         let n = system.states().len();
         let (mut x, mut dx, mut to) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
@@ -200,7 +200,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
         let system = self.instance.system(&self.values);
         let crossings = system.crossings();
         let nominal = nominals(&*self.instance, &self.values);
-        let longest = LOOK_AHEAD_PART * (self.options.stop_time - self.options.start_time);
+        let longest = LOOK_AHEAD_PART * self.options.span();
         let n = system.states().len();
         let mut x = vec![0.0; n];
         gather(system.states(), &self.values, &mut x);
@@ -708,7 +708,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<'_, P, R> {
             return Ok(None);
         }
         let nominal = nominals(&*self.instance, &self.values);
-        let longest = LOOK_AHEAD_PART * (self.options.stop_time - self.options.start_time);
+        let longest = LOOK_AHEAD_PART * self.options.span();
         let rules = self.mode.rules.clone();
         let setting = Setting {
             rules: &rules,

@@ -2,7 +2,7 @@
 
 use saltus_model::{Instance, Model, Slot, Values};
 use saltus_sim::{
-    Environment, EventRecord, Options, OutputGrid, Recorder, RowKind, RunFailure, RunSummary,
+    Control, EventRecord, Options, OutputGrid, Recorder, RowKind, RunFailure, RunSummary,
     Simulation, SolverName, simulate,
 };
 use saltus_testkit::problems;
@@ -45,7 +45,7 @@ fn end(result: Result<RunSummary, RunFailure>) -> String {
 }
 
 fn same_as_fresh<M: Model>(model: &M, runs: &[Options]) {
-    let environment = Environment::default();
+    let environment = Control::default();
     let mut simulation = Simulation::new(model.instantiate());
     for (k, options) in runs.iter().enumerate() {
         let (mut told, mut told_fresh) = (Everything::default(), Everything::default());

@@ -1,7 +1,7 @@
 //! Steps and events allocate nothing once a run is under way: longer runs make as many allocations as shorter ones.
 
 use saltus_model::Model;
-use saltus_sim::{Environment, Options, OutputGrid, Silent, Simulation, SolverName, simulate};
+use saltus_sim::{Control, Options, OutputGrid, Silent, Simulation, SolverName, simulate};
 use saltus_testkit::allocations::{Counting, allocations};
 use saltus_testkit::problems::{oscillator, spring_ball};
 
@@ -24,13 +24,8 @@ fn run<M: Model>(model: &M, stop_time: f64) -> (u64, u64) {
     let options = options(stop_time);
     let mut instance = model.instantiate();
     let before = allocations();
-    let summary = simulate(
-        &mut instance,
-        &options,
-        &Environment::default(),
-        &mut Silent,
-    )
-    .expect("the run succeeds");
+    let summary = simulate(&mut instance, &options, &Control::default(), &mut Silent)
+        .expect("the run succeeds");
     let count = allocations() - before;
     (count, summary.statistics.events_state)
 }
@@ -48,7 +43,7 @@ fn a_run_again_allocates_only_its_summary() {
     let mut count = |stop_time: f64| {
         let before = allocations();
         simulation
-            .run(&options(stop_time), &Environment::default(), &mut Silent)
+            .run(&options(stop_time), &Control::default(), &mut Silent)
             .expect("the run succeeds");
         allocations() - before
     };

@@ -2,7 +2,7 @@
 
 use saltus_model::{Model, Site, Slot, Values};
 use saltus_sim::{
-    Environment, EventKind, EventRecord, NoteRecord, Options, OutputGrid, Recorder, RowKind,
+    Control, EventKind, EventRecord, NoteRecord, Options, OutputGrid, Recorder, RowKind,
     RunFailure, RunSummary, SolverName, simulate,
 };
 
@@ -76,7 +76,7 @@ pub(crate) fn try_run<M: Model>(
     let result = simulate(
         &mut model.instantiate(),
         options,
-        &Environment::default(),
+        &Control::default(),
         &mut memory,
     );
     (result, memory)

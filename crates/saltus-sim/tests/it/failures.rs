@@ -3,12 +3,13 @@
 use crate::common::{Memory, options, try_run};
 use saltus_model::{FaultKind, Model, Slot};
 use saltus_sim::{
-    Environment, OptionError, Options, OutputGrid, Phase, SimError, SolverName, simulate,
+    Control, OptionError, Options, OutputGrid, Phase, SimError, SolverName, simulate,
 };
 use saltus_solve::SolveError;
 use saltus_testkit::blocks::{assertion, fallible};
 use saltus_testkit::problems::{hysteresis_limiter, oscillator, restitution_ball};
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 #[test]
 fn a_non_finite_derivative_names_its_slot() {
@@ -167,33 +168,24 @@ fn clock_and_cancel_flag_end_a_run() {
         stop_time: 1e6,
         ..Options::default()
     };
-    let ticks = std::cell::Cell::new(0.0);
-    let clock = || {
-        ticks.set(ticks.get() + 0.3);
-        ticks.get()
-    };
-    let environment = Environment {
-        clock: Some(&clock),
-        cancel: None,
-    };
+    let ticks = AtomicU32::new(0);
+    let clock = move || 0.3 * f64::from(ticks.fetch_add(1, Ordering::Relaxed));
+    let clocked = Control::with_clock(Arc::new(clock));
     let result = simulate(
         &mut oscillator().instantiate(),
         &options,
-        &environment,
+        &clocked,
         &mut memory,
     );
     assert!(
         matches!(result.expect_err("late").error, SimError::WallClock { seconds, .. } if seconds > 1.0)
     );
-    let cancel = AtomicBool::new(true);
-    let environment = Environment {
-        clock: None,
-        cancel: Some(&cancel),
-    };
+    let cancelled = Control::new();
+    cancelled.cancel();
     let result = simulate(
         &mut oscillator().instantiate(),
         &options,
-        &environment,
+        &cancelled,
         &mut memory,
     );
     assert!(matches!(

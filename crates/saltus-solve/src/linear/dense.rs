@@ -6,7 +6,7 @@ use crate::scale::{EPS, RANK_ULPS};
 
 /// LU factors of a square matrix. Storage is kept between factorisations. A pivot of the equilibrated matrix below
 /// [`RANK_ULPS`]·n·ε counts as zero.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct DenseLu<T = f64> {
     n: usize,
     lu: Vec<T>,

@@ -26,12 +26,12 @@ pub const DENSE_MAX: usize = 16;
 const DENSE_SHARE: f64 = 0.3;
 
 /// LU factors of a square matrix with a fixed pattern. Storage is kept between factorisations.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Lu<T> {
     kind: Kind<T>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 enum Kind<T> {
     /// With the place of each entry of the pattern, unless the pattern is full.
     Dense(DenseLu<T>, Option<Box<Pattern>>),

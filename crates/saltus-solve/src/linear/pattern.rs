@@ -2,7 +2,7 @@
 
 /// The places of the entries of an n × n matrix, column by column with ascending rows. Values on a pattern are a slice with one
 /// number per place in this order; for a full pattern that is the dense column-major form.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Pattern {
     n: usize,
     starts: Vec<u32>,

@@ -46,7 +46,7 @@ impl Scalar for f64 {
 }
 
 /// A complex number; only what the LU needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Complex {
     pub re: f64,
     pub im: f64,

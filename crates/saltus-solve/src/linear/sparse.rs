@@ -34,7 +34,7 @@ const ENVELOPE_MAX: f64 = 1.5;
 const NONE: u32 = u32::MAX;
 
 /// Work done by a [`SparseLu`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SparseStatistics {
     /// Factorisations that chose pivots.
     pub fresh: u64,
@@ -47,7 +47,7 @@ pub struct SparseStatistics {
 }
 
 /// A triangular factor without its diagonal, by columns, rows ascending in pivot numbering.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Factor<T> {
     starts: Vec<u32>,
     rows: Vec<u32>,
@@ -67,7 +67,7 @@ impl<T> Factor<T> {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct SparseLu<T> {
     pattern: Pattern,
     /// Column at each pivot position and the row preferred for it; `None`: no transversal, always singular.
@@ -92,13 +92,13 @@ pub struct SparseLu<T> {
     statistics: SparseStatistics,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Order {
     columns: Vec<u32>,
     preferred: Vec<u32>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 enum Pivots {
     None,
     Recorded,

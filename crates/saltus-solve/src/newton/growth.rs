@@ -17,7 +17,7 @@ const INNER_MIN: usize = 12;
 const CHANGE: f64 = 1.0 / (1u32 << 20) as f64;
 
 /// Storage for the check: the inner variables, empty for blocks that are not watched.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Watched {
     values: Vec<f64>,
     nominal: Vec<f64>,

@@ -242,7 +242,7 @@ struct Piece {
 }
 
 /// A walk along one polynomial; the work space is kept between walks.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Walk {
     stack: Vec<Piece>,
     degree: usize,

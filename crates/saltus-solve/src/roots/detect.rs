@@ -15,7 +15,7 @@ const DEGREE_MAX: usize = 8;
 const HALVINGS: u32 = 60;
 
 /// What shows that a function has a crossing within a step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub enum Detection {
     /// All roots of the interpolant.
     #[default]
@@ -51,7 +51,7 @@ impl Detection {
 }
 
 /// How crossings are searched for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct EventSearch {
     pub detection: Detection,
     /// Of several functions that change, how the first one is told apart; `None`: they are located together.

@@ -15,7 +15,7 @@ use crate::error::SolveError;
 const POINTS_MAX: u32 = 4000;
 
 /// A method of isolation, by name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum IsolationRule {
     RegulaFalsi,
     GoldenSection,

@@ -36,7 +36,7 @@ const MODAB_PATIENCE: f64 = 16.0;
 const TOMS_SHRINK: f64 = 0.5;
 
 /// A method of location, by name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub enum LocationMethod {
     Bisection,
     /// The bracket is divided by the golden section (9.8).
@@ -306,7 +306,7 @@ impl<F: FnMut(f64) -> f64> Curve for Values<F> {
 type Point = (f64, f64);
 
 /// Where a polynomial close to the function has its root, and its slope there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Guess {
     pub(super) at: f64,
     pub(super) slope: f64,

@@ -29,7 +29,7 @@ pub(super) fn error_norm(point: &Point, trial: &Trial) -> f64 {
 }
 
 /// x + h f. The error is half of h (f_new - f), the difference to Heun's method; the interpolant is the straight line.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct EulerMethod {
     difference: Vec<f64>,
 }
@@ -76,7 +76,7 @@ impl OneStepMethod for EulerMethod {
 
 /// A polynomial of degree 4 over a step: θ(d0 + θ₁(d1 + θ(d2 + θ₁ d3))) with θ₁ = 1 - θ, without the state at the start. The first three
 /// belong to the cubic through the values and derivatives at both ends.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Quartic {
     dense: Vec<[f64; 4]>,
 }
@@ -127,7 +127,7 @@ const RK4_A4: [f64; 3] = [0.0, 0.0, 1.0];
 const RK4_B: [f64; 4] = [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0];
 
 /// Steps of the classical method.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Classical {
     k: [Vec<f64>; 4],
     argument: Vec<f64>,
@@ -163,7 +163,7 @@ impl Classical {
 }
 
 /// Two classical steps of half the size, with the state and the derivative between them.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct HalfSteps {
     steps: Classical,
     middle: Vec<f64>,
@@ -206,7 +206,7 @@ impl HalfSteps {
 /// The classical method of order 4. With error control a step is two steps of half its size, and the difference to one of the whole
 /// size over 15 is the error (Hairer, Nørsett, Wanner, Solving ODEs I, II.4); without, it is one step. The interpolant goes through values and
 /// derivatives at both ends, and through the state in the middle where there is one.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Rk4Method {
     halves: HalfSteps,
     whole: Vec<f64>,
@@ -263,7 +263,7 @@ impl OneStepMethod for Rk4Method {
 /// Two classical steps of half the size, judged by Simpson's rule over both, x + h/6 (f + 4 f_middle + f_new): the method with which the
 /// textbook's train engine creeps across its switchings (section 9.2). Both formulas see f at the same few points of time: what
 /// switches there and back between two of them is seen by neither, and the step is accepted.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct RungeKuttaSimpsonMethod {
     halves: HalfSteps,
 }
@@ -337,7 +337,7 @@ const BEND_SLOPE: f64 = 3.0 / 16.0;
 
 /// The pair of Fehlberg, NASA TR R-315 (1969); the solution of order 4 is taken, that of order 5 gives the error. The interpolant of order 4
 /// takes one further evaluation, at a quarter of the cubic through values and derivatives at both ends.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Rkf45Method {
     k: [Vec<f64>; 6],
     argument: Vec<f64>,

@@ -19,7 +19,7 @@ const DEFECT_AT: f64 = 0.7;
 /// A⁻¹
 const INVERSE: [[f64; 3]; 3] = [[3.0, 4.0, -1.0], [-1.0, 0.0, 1.0], [1.0, -4.0, 3.0]];
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct LobattoIIIC;
 
 impl Tableau for LobattoIIIC {
@@ -59,7 +59,7 @@ impl Tableau for LobattoIIIC {
     const BETA: f64 = 2.508_731_754_924_880_5;
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct LobattoMethod {
     stages: Stages<LobattoIIIC>,
     /// h X'_i of the three stages, for the step `dense_step`.

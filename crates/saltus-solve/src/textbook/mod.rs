@@ -10,6 +10,7 @@ use crate::error::SolveError;
 use crate::integrator::{IntegratorStatistics, Problem, SolverName, StepError, StepLimits};
 use crate::one_step::{OneStep, OneStepMethod, Start};
 use crate::scale::Tolerances;
+use std::ops::{Deref, DerefMut};
 
 pub type Euler = OneStep<explicit::EulerMethod>;
 pub type Rk4 = OneStep<explicit::Rk4Method>;
@@ -36,6 +37,7 @@ pub(crate) trait Stepper: std::fmt::Debug {
     fn step(&mut self, problem: &mut dyn Problem, limits: StepLimits) -> Result<(), StepError>;
     fn step_bare(&mut self, problem: &mut dyn Problem, limits: StepLimits)
     -> Result<(), StepError>;
+    fn is_interpolant_complete(&self) -> bool;
     fn complete_interpolant(&mut self, problem: &mut dyn Problem) -> Result<(), SolveError>;
     fn interpolant_error(&mut self, problem: &mut dyn Problem, t: f64) -> Result<f64, SolveError>;
     fn interpolate(&self, t: f64, out: &mut [f64]);
@@ -95,6 +97,10 @@ impl<M: OneStepMethod + std::fmt::Debug> Stepper for OneStep<M> {
         OneStep::step_bare(self, problem, limits)
     }
 
+    fn is_interpolant_complete(&self) -> bool {
+        OneStep::is_interpolant_complete(self)
+    }
+
     fn complete_interpolant(&mut self, problem: &mut dyn Problem) -> Result<(), SolveError> {
         OneStep::complete_interpolant(self, problem)
     }
@@ -140,25 +146,71 @@ impl<M: OneStepMethod + std::fmt::Debug> Stepper for OneStep<M> {
     }
 }
 
+/// One of the methods.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) enum Textbook {
+    Euler(Euler),
+    Rk4(Rk4),
+    RungeKuttaSimpson(RungeKuttaSimpson),
+    Rkf45(Rkf45),
+    BackwardEuler(BackwardEuler),
+    Trapezoidal(Trapezoidal),
+    Lobatto(Lobatto),
+}
+
+impl Deref for Textbook {
+    type Target = dyn Stepper;
+
+    fn deref(&self) -> &(dyn Stepper + 'static) {
+        match self {
+            Textbook::Euler(m) => m,
+            Textbook::Rk4(m) => m,
+            Textbook::RungeKuttaSimpson(m) => m,
+            Textbook::Rkf45(m) => m,
+            Textbook::BackwardEuler(m) => m,
+            Textbook::Trapezoidal(m) => m,
+            Textbook::Lobatto(m) => m,
+        }
+    }
+}
+
+impl DerefMut for Textbook {
+    fn deref_mut(&mut self) -> &mut (dyn Stepper + 'static) {
+        match self {
+            Textbook::Euler(m) => m,
+            Textbook::Rk4(m) => m,
+            Textbook::RungeKuttaSimpson(m) => m,
+            Textbook::Rkf45(m) => m,
+            Textbook::BackwardEuler(m) => m,
+            Textbook::Trapezoidal(m) => m,
+            Textbook::Lobatto(m) => m,
+        }
+    }
+}
+
 /// The method of a name; `None` for a name of another module.
 pub(crate) fn stepper(
     name: SolverName,
     tolerances: Tolerances,
     nominal: &[f64],
-) -> Option<Box<dyn Stepper>> {
-    Some(match name {
-        SolverName::Euler => Box::new(Euler::new(tolerances, nominal)),
-        SolverName::Rk4 => Box::new(Rk4::new(tolerances, nominal)),
-        SolverName::RungeKuttaSimpson => Box::new(RungeKuttaSimpson::new(tolerances, nominal)),
-        SolverName::Rkf45 => Box::new(Rkf45::new(tolerances, nominal)),
-        SolverName::BackwardEuler => Box::new(BackwardEuler::new(tolerances, nominal)),
-        SolverName::Trapezoidal => Box::new(Trapezoidal::new(tolerances, nominal)),
-        SolverName::Lobatto => Box::new(Lobatto::new(tolerances, nominal)),
+) -> Option<Box<Textbook>> {
+    Some(Box::new(match name {
+        SolverName::Euler => Textbook::Euler(Euler::new(tolerances, nominal)),
+        SolverName::Rk4 => Textbook::Rk4(Rk4::new(tolerances, nominal)),
+        SolverName::RungeKuttaSimpson => {
+            Textbook::RungeKuttaSimpson(RungeKuttaSimpson::new(tolerances, nominal))
+        }
+        SolverName::Rkf45 => Textbook::Rkf45(Rkf45::new(tolerances, nominal)),
+        SolverName::BackwardEuler => {
+            Textbook::BackwardEuler(BackwardEuler::new(tolerances, nominal))
+        }
+        SolverName::Trapezoidal => Textbook::Trapezoidal(Trapezoidal::new(tolerances, nominal)),
+        SolverName::Lobatto => Textbook::Lobatto(Lobatto::new(tolerances, nominal)),
         SolverName::Auto
         | SolverName::Dopri5
         | SolverName::Dop853
         | SolverName::Radau
         | SolverName::Esdirk
         | SolverName::Bdf => return None,
-    })
+    }))
 }

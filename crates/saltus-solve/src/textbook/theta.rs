@@ -30,7 +30,7 @@ pub trait Rule {
 }
 
 /// θ = 1. The error is that of the filtered difference to the trapezoidal rule; the interpolant is the straight line.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Backward;
 
 impl Rule for Backward {
@@ -43,7 +43,7 @@ impl Rule for Backward {
 
 /// θ = 1/2. The error is the filtered difference to Simpson's rule with f in the middle of the interpolant, the parabola with the derivatives of
 /// both ends.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Trapezoid;
 
 impl Rule for Trapezoid {
@@ -55,7 +55,8 @@ impl Rule for Trapezoid {
 }
 
 /// One implicit stage at the end of the step.
-#[derive(Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(bound = "")]
 pub struct ThetaMethod<R> {
     matrices: Matrices,
     matrix: IterationMatrix<f64>,

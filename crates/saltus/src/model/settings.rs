@@ -2,8 +2,8 @@
 
 use super::{Base, Model};
 use crate::error::Error;
+use crate::experiment::find_variable;
 use crate::model::variables::signed;
-use crate::run::find_variable;
 use crate::session::Overrides;
 use crate::value::Value;
 use saltus_model::{Model as _, ModelInfo, Settable, Slot, ValueType, VariableInfo, VariableKind};
@@ -125,12 +125,12 @@ fn number_of(text: &Arc<str>, texts: &mut Vec<Arc<str>>) -> f64 {
 }
 
 /// A scalar variable with a value of its type.
-struct Scalar<'i> {
-    variable: &'i VariableInfo,
-    value: Constant,
+pub(crate) struct Scalar<'i> {
+    pub(crate) variable: &'i VariableInfo,
+    pub(crate) value: Constant,
 }
 
-enum Constant {
+pub(crate) enum Constant {
     Real(f64),
     Integer(i64),
     Boolean(bool),
@@ -140,7 +140,7 @@ enum Constant {
 }
 
 impl Constant {
-    fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Constant::Real(x) => Some(*x),
             Constant::Integer(i) => Some(*i as f64),
@@ -172,7 +172,11 @@ fn usage(text: String) -> Error {
 }
 
 /// The scalars that a setting gives values to.
-fn scalars<'i>(info: &'i ModelInfo, name: &str, value: &Value) -> Result<Vec<Scalar<'i>>, Error> {
+pub(crate) fn scalars<'i>(
+    info: &'i ModelInfo,
+    name: &str,
+    value: &Value,
+) -> Result<Vec<Scalar<'i>>, Error> {
     let Value::Array(_) = value else {
         let element = format!("{name}[");
         return match find_variable(info, name) {

@@ -7,7 +7,7 @@ use saltus_flatten::{ClassTree, FileArena, Files, FlattenOptions};
 use saltus_ir::Value;
 use saltus_structure::StructuredSystem;
 use saltus_syntax::{Diagnostic, Name};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Values that parameters have instead of those in the text, by component path.
 pub(crate) type Overrides = Vec<(Name, Value)>;
@@ -47,7 +47,11 @@ impl Session {
     pub fn check(&self, class: &str) -> Diagnostics {
         match self.compile(class) {
             Ok(model) => model.warnings().clone(),
-            Err(Error::Model(diagnostics) | Error::Run(diagnostics, _)) => diagnostics,
+            Err(
+                Error::Model(diagnostics)
+                | Error::Run(diagnostics, _)
+                | Error::Stopped(diagnostics),
+            ) => diagnostics,
             Err(Error::Usage(message)) => Diagnostics {
                 list: vec![Diagnostic::placeless("usage", message)],
                 sources: Arc::default(),
@@ -179,6 +183,8 @@ impl Session {
             times,
             blocks,
             computed,
+            names: OnceLock::new(),
+            fingerprint: OnceLock::new(),
         })
     }
 }

@@ -80,7 +80,7 @@ fn all(diagnostics: &Diagnostics) -> BTreeSet<&'static str> {
 
 fn error_codes(error: &Error) -> BTreeSet<&'static str> {
     match error {
-        Error::Model(diagnostics) => all(diagnostics),
+        Error::Model(diagnostics) | Error::Stopped(diagnostics) => all(diagnostics),
         Error::Run(diagnostics, run) => all(diagnostics)
             .into_iter()
             .chain(all(&run.warnings))

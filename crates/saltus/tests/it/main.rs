@@ -20,6 +20,7 @@ mod robust;
 mod session;
 mod settings;
 mod show;
+mod simulator;
 mod spec;
 mod state_sets;
 mod stiff_events;

@@ -193,7 +193,9 @@ pub(crate) fn diagnose(text: &str) -> (Option<String>, Diagnostics) {
 
 pub(crate) fn model_error(error: Error) -> Diagnostics {
     match error {
-        Error::Model(diagnostics) | Error::Run(diagnostics, _) => diagnostics,
+        Error::Model(diagnostics) | Error::Run(diagnostics, _) | Error::Stopped(diagnostics) => {
+            diagnostics
+        }
         Error::Usage(message) => panic!("the test uses the facade wrongly: {message}"),
     }
 }

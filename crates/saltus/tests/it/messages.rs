@@ -49,7 +49,9 @@ fn what_cannot_be_solved_is_named_with_place_and_cure() {
         match outcome {
             Ok(run) => panic!("{class}: the run came to {}", run.time_reached),
             Err(Error::Usage(message)) => panic!("{class}: {message}"),
-            Err(error @ (Error::Model(_) | Error::Run(..))) => error.to_string(),
+            Err(error @ (Error::Model(_) | Error::Run(..) | Error::Stopped(_))) => {
+                error.to_string()
+            }
         }
     });
 }

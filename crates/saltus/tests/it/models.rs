@@ -42,7 +42,7 @@ macro_rules! models {
             check(&root().join("models").join($folder));
         })*
 
-        const FOLDERS: &[&str] = &[$($folder),*];
+        pub(crate) const FOLDERS: &[&str] = &[$($folder),*];
     };
 }
 
@@ -477,10 +477,10 @@ pub(crate) fn intervals_that_hit(start: f64, stop: f64, times: impl Iterator<Ite
 
 /// What `expect.toml` says.
 #[derive(Default)]
-struct Expect {
-    start_time: f64,
-    stop_time: f64,
-    tolerance: f64,
+pub(crate) struct Expect {
+    pub(crate) start_time: f64,
+    pub(crate) stop_time: f64,
+    pub(crate) tolerance: f64,
     states: Option<usize>,
     modes: Option<usize>,
     impulses: Vec<(String, Vec<[f64; 2]>)>,
@@ -500,7 +500,7 @@ struct Expect {
 
 impl Expect {
     /// Reads the part of TOML that is used here: tables of one level, numbers, plain strings, arrays of them.
-    fn parse(text: &str) -> Expect {
+    pub(crate) fn parse(text: &str) -> Expect {
         let mut expect = Expect::default();
         let (mut fails, mut fails_at) = (None, None);
         let mut table = String::new();
