@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// A run from inside. [`crate::simulate`] is what it does when nobody stops it.
 ///
 /// ```
-/// use saltus_model::Model;
+/// use saltus_model::{Instance, Model};
 /// use saltus_model::ode::OdeProblem;
 /// use saltus_sim::{Control, Options, OutputGrid, Silent, Simulator};
 ///

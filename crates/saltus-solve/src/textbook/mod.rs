@@ -146,7 +146,8 @@ impl<M: OneStepMethod + std::fmt::Debug> Stepper for OneStep<M> {
     }
 }
 
-/// One of the methods.
+/// One of the methods. It is behind a pointer wherever it is kept.
+#[expect(clippy::large_enum_variant, reason = "one for a run")]
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Textbook {
     Euler(Euler),
