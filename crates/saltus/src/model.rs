@@ -39,9 +39,9 @@ const KEPT_MAX: usize = 64;
 /// assert!((run.last("T[3]")? - 4.0 * (-1.0f64).exp()).abs() < 1e-4);
 ///
 /// let parameters = model.parameters();
-/// assert_eq!(parameters[0].name, "k");
-/// assert_eq!((parameters[0].unit.as_str(), parameters[0].min), ("1/s", 0.0));
-/// assert!(parameters[1].structural.is_some(), "the number of equations depends on it");
+/// let named = |name: &str| parameters.iter().find(|p| p.name == name).expect("a parameter");
+/// assert_eq!((named("k").unit.as_str(), named("k").min), ("1/s", 0.0));
+/// assert!(named("n").structural.is_some(), "the number of equations depends on it");
 /// assert!(model.with([("k", (-1.0).into())]).is_err(), "less than its `min`");
 /// # Ok::<(), saltus::Error>(())
 /// ```
