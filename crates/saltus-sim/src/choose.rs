@@ -6,7 +6,7 @@
 //! what follows tells); then those with one of them flipped; then the switches of the start with one flipped, two flipped, and so on.
 
 use crate::point::{Displaced, Mode};
-use saltus_model::{Fault, FaultKind, Instance, System, Values};
+use saltus_model::{Fault, FaultKind, Instance, Slot, System, Values};
 use saltus_solve::SolveError;
 use saltus_solve::scale::ONWARD_ULPS;
 use std::collections::{HashSet, VecDeque};
@@ -115,6 +115,11 @@ pub(crate) fn choose<I: Instance, T>(
                     if ulps > ONWARD_ULPS[0] {
                         mode.displaced = displaced(instance, &values, &after);
                     }
+                    mode.displaced.push(Displaced {
+                        slot: Slot(0),
+                        from: values.time(),
+                        to: after.time(),
+                    });
                     return Ok(Some((mode, after, more)));
                 }
                 (soon, _) = instance.switches(&after)?;

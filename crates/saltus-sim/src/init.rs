@@ -128,7 +128,11 @@ pub(crate) fn initialise<I: Instance>(
             }
         }
         match chosen.map_err(|fault| failed(SolveError::Fault(fault)))? {
-            Some((found, at, ())) => (mode, values) = (found, at),
+            Some((found, at, ())) => {
+                (mode, values) = (found, at);
+                // Ticks of this instant are still to come.
+                set_flag(&mut values, Some(Slot(0)), start_time);
+            }
             None => {
                 return Err(match cause {
                     Some(error) => failed(error),

@@ -458,7 +458,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         // The first choice was made for start values, which the initial system may have left far behind.
         self.reselect_states()?;
         self.begin_inline()?;
-        self.work.before.copy_from_slice(&self.values.v);
+        self.work.before.clone_from(&self.values.v);
         self.work.step.clear();
         let flags = match self.options.start {
             StartPoint::InitialSystem => TimeFlags::Due,
@@ -1363,7 +1363,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         }
         self.grid.skip_through(t);
         self.row(RowKind::BeforeEvent);
-        self.work.before.copy_from_slice(&self.values.v);
+        self.work.before.clone_from(&self.values.v);
         if let Some(inline) = &mut self.inline {
             inline.event_begins(&mut self.values);
             if let Some((count, since)) = inline.chatters() {
@@ -1782,7 +1782,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
     fn terminal(&mut self) -> Result<State, SimError> {
         let t = self.values.time();
         if let Some(slot) = self.instance.info().terminal {
-            self.work.before.copy_from_slice(&self.values.v);
+            self.work.before.clone_from(&self.values.v);
             self.work.step.clear();
             let checked = self.event_step(TimeFlags::Terminal(slot));
             // The run has come to its end also where an assertion about the end fails.

@@ -458,7 +458,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             .completed_step(&mut self.values, StepPoint::End);
         self.grid.skip_through(t);
         self.row(RowKind::BeforeEvent);
-        self.work.before.copy_from_slice(&self.values.v);
+        self.work.before.clone_from(&self.values.v);
         self.work.causes.clear();
         self.work.step.clear();
 
