@@ -17,6 +17,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Parse, flatten, count and verify a model
     Check(CheckArgs),
+    /// Compile a model into a file that runs on any machine, without the source
+    Compile(CompileArgs),
     /// Run a model
     Simulate(Box<SimulateArgs>),
     /// Print a stage of a model's translation
@@ -40,8 +42,8 @@ pub(crate) enum Command {
 /// Which model, and where the libraries are.
 #[derive(Args, Debug)]
 pub(crate) struct TargetArgs {
-    /// A Modelica file, or the qualified name of a class in a library
-    #[arg(value_name = "FILE.mo | qualified.Name")]
+    /// A Modelica file, the qualified name of a class in a library, or a file of `saltus compile`
+    #[arg(value_name = "FILE.mo | qualified.Name | FILE.saltus")]
     pub(crate) target: String,
     /// Which class of the file; default: its last top-level model
     #[arg(long, value_name = "NAME")]
@@ -84,6 +86,7 @@ impl Command {
     pub(crate) fn limits(&self) -> Option<&LimitArgs> {
         match self {
             Command::Check(args) => Some(&args.limits),
+            Command::Compile(args) => Some(&args.limits),
             Command::Show(args) => Some(&args.limits),
             _ => None,
         }
@@ -96,6 +99,26 @@ pub(crate) struct CheckArgs {
     pub(crate) target: TargetArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompileArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    /// Value of a parameter or start value (repeatable); it can be set again when the model is run
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) settings: Vec<Setting>,
+    /// The compiled model; default: <Model>.saltus
+    #[arg(long, short, value_name = "FILE.saltus")]
+    pub(crate) output: Option<PathBuf>,
+    /// Leave the source out: what the structure depends on can then no longer be set
+    #[arg(long)]
+    pub(crate) without_source: bool,
+    /// No text but errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Args, Debug)]
@@ -296,11 +319,12 @@ pub(crate) struct TestArgs {
     /// A folder with libraries, searched before MODELICAPATH (repeatable)
     #[arg(long = "library", value_name = "DIR")]
     pub(crate) libraries: Vec<PathBuf>,
-    /// Reference results: the layout of the Modelica Association, or files Qualified.Name.csv
+    /// Reference results: the layout of the Modelica Association, files Qualified.Name.csv, or samples Qualified_Name.txt; default: the library's own, in
+    /// Resources/ReferenceResults/Dymola
     #[arg(long, value_name = "DIR")]
     pub(crate) reference: Option<PathBuf>,
     /// Only models with a reference
-    #[arg(long, requires = "reference")]
+    #[arg(long)]
     pub(crate) referenced_only: bool,
     /// Only models whose name matches; `*` and `?` stand for any text and one character (repeatable)
     #[arg(long = "filter", value_name = "GLOB")]

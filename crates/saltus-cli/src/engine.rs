@@ -23,7 +23,7 @@ use crate::progress::{self, ProgressLine};
 pub(crate) const STAGE_FILE: &str = "SALTUS_STAGE_FILE";
 
 /// Names a file that gets one line per file that was looked at.
-pub(crate) const READ_FILE: &str = saltus::regression::READ_FILE;
+pub(crate) const READ_FILE: &str = saltus_regression::READ_FILE;
 
 /// What `check` found in a model that is right.
 pub(crate) struct CheckReport {
@@ -56,7 +56,7 @@ pub(crate) struct Run {
 /// Parses, flattens, counts and verifies.
 pub(crate) fn check(target: &TargetArgs) -> Result<CheckReport, Failure> {
     let (session, class) = open(target)?;
-    let compiled = session.compile(&class).map_err(failure)?;
+    let compiled = compile(&session, target, &class)?;
     let info = compiled.info();
     let states = info
         .slots
@@ -66,8 +66,8 @@ pub(crate) fn check(target: &TargetArgs) -> Result<CheckReport, Failure> {
     Ok(CheckReport {
         messages: compiled.warnings().to_string(),
         summary: format!(
-            "{class}: {} equations, {} unknowns, {states} states: the model is balanced and can be simulated\n",
-            info.n_equations, info.n_unknowns
+            "{}: {} equations, {} unknowns, {states} states: the model is balanced and can be simulated\n",
+            info.name, info.n_equations, info.n_unknowns
         ),
     })
 }
@@ -79,6 +79,12 @@ pub(crate) fn show(
     stage: Stage,
     format: ShowFormat,
 ) -> Result<String, Failure> {
+    if is_compiled(Path::new(&target.target)) {
+        return Err(Failure::command_line(format!(
+            "`{}` is compiled: the stages of a model are shown from its source",
+            target.target
+        )));
+    }
     let (mut session, class) = open(target)?;
     permit(&mut session, access)?;
     let shown = match (stage, format) {
@@ -125,11 +131,8 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
         }
         None => None,
     };
-    let mut compiled = session.compile(&class).map_err(failure)?;
-    if !args.settings.is_empty() {
-        let settings: Result<Vec<_>, Failure> = args.settings.iter().map(setting_value).collect();
-        compiled = compiled.with(settings?).map_err(setting_failure)?;
-    }
+    let compiled = compile(&session, &args.target, &class)?;
+    let mut compiled = with_settings(compiled, &args.settings)?;
     if args.interpret {
         compiled = compiled.with_execution(Execution::Interpreted);
     } else if args.native {
@@ -253,6 +256,38 @@ fn with_options<'m>(
     Ok(experiment)
 }
 
+/// A file of `saltus compile`, by its ending.
+pub(crate) fn is_compiled(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "saltus")
+}
+
+/// The model that is meant, compiled or read.
+pub(crate) fn compile(
+    session: &Session,
+    target: &TargetArgs,
+    class: &str,
+) -> Result<Model, Failure> {
+    match is_compiled(Path::new(&target.target)) {
+        true => read_model(session, &target.target),
+        false => session.compile(class).map_err(failure),
+    }
+}
+
+fn read_model(session: &Session, file: &str) -> Result<Model, Failure> {
+    let wrong = |why: &dyn std::fmt::Display| Failure::command_line(format!("`{file}`: {why}"));
+    let bytes = session.read_file(file).map_err(|why| wrong(&why))?;
+    session.read_model(&bytes).map_err(|error| wrong(&error))
+}
+
+/// The model with the values of `--set`.
+pub(crate) fn with_settings(model: Model, settings: &[Setting]) -> Result<Model, Failure> {
+    if settings.is_empty() {
+        return Ok(model);
+    }
+    let settings: Result<Vec<_>, Failure> = settings.iter().map(setting_value).collect();
+    model.with(settings?).map_err(setting_failure)
+}
+
 /// What is to be drawn after the run must be in the model.
 fn check_names(compiled: &Model, names: &[String]) -> Result<(), Failure> {
     for name in names {
@@ -281,7 +316,7 @@ pub(crate) fn open(target: &TargetArgs) -> Result<(Session, String), Failure> {
 }
 
 /// A list of the files that are read.
-fn read_log() -> ReadLog {
+pub(crate) fn read_log() -> ReadLog {
     // How `saltus test` learns on which files a model depends.
     match std::env::var_os(READ_FILE) {
         Some(path) => ReadLog::with_observer(move |read| note_read(Path::new(&path), read)),
@@ -311,6 +346,18 @@ pub(crate) fn open_logged(
             .map_err(|e| Failure::command_line(format!("--inline: {e}")))?;
     }
     session.on_stage(|stage, seconds| finished(stage.name(), seconds));
+    if is_compiled(Path::new(&target.target)) {
+        if target.model.is_some() || !target.inlined.is_empty() {
+            return Err(Failure::command_line(format!(
+                "`{}` is compiled: --model and --inline are options of `saltus compile`",
+                target.target
+            )));
+        }
+        // Outputs are named after the file; the model itself is read once.
+        let stem = Path::new(&target.target).file_stem();
+        let name = stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        return Ok((session, name));
+    }
     let is_file = target.target.ends_with(".mo") || PathBuf::from(&target.target).is_file();
     let class = if is_file {
         let last = session.load_file(&target.target).map_err(failure)?;

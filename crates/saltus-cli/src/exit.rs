@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::io::Write;
-use std::process::ExitCode;
 
 /// How the program ends. The numbers are a promise to users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,12 +15,6 @@ pub(crate) enum Exit {
     Incomplete = 3,
     /// A bug in Saltus.
     Bug = 4,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
-    }
 }
 
 /// Why a command ended early, as text for people.

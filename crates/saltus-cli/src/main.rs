@@ -1,95 +1,10 @@
-//! The `saltus` program: arguments in, files and exit codes out. Everything that is not arguments, files or text for
-//! people is done by the facade crate, behind [`engine`].
-
-mod args;
-mod bug;
-mod commands;
-mod consent;
-mod deadline;
-mod engine;
-mod exit;
-mod files;
-mod interrupt;
-mod memory;
-mod outputs;
-mod progress;
+//! The program.
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
-use crate::args::{Cli, Command};
-use crate::deadline::Deadline;
-use crate::exit::Exit;
-
-/// Deeply nested models are worked on recursively; the depth is bounded, and this is room for the bound.
-const STACK_BYTES: usize = 512 << 20;
-
 #[global_allocator]
-static ALLOCATOR: memory::Allocator = memory::Allocator;
+static ALLOCATOR: saltus_cli::Allocator = saltus_cli::Allocator;
 
 fn main() -> ExitCode {
-    memory::limit();
-    bug::install_hook();
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
-            let exit = if error.use_stderr() {
-                Exit::CommandLine
-            } else {
-                Exit::Done
-            };
-            // A closed standard output is no reason for another message.
-            let _ = error.print();
-            return exit.into();
-        }
-    };
-    if let Some(limits) = cli.command.limits() {
-        memory::limit_to(limits.max_memory);
-    }
-    // Before there is any other thread; the folder for intermediate files is removed at the end.
-    let confinement = match consent::confine_command(&cli.command) {
-        Ok(confinement) => confinement,
-        Err(failure) => {
-            exit::message(failure.text.trim_end());
-            return failure.exit.into();
-        }
-    };
-    let worker = std::thread::Builder::new()
-        .name("saltus".into())
-        .stack_size(STACK_BYTES)
-        .spawn(move || run(cli));
-    let exit = match worker {
-        Ok(handle) => handle.join().unwrap_or(Exit::Bug),
-        Err(error) => {
-            exit::message(&format!("error: no thread could be started: {error}"));
-            Exit::Incomplete
-        }
-    };
-    drop(confinement);
-    exit.into()
-}
-
-fn run(cli: Cli) -> Exit {
-    // Ends the program if the command does not come to an end.
-    let _deadline = (cli.command.limits()).map(|limits| Deadline::new(limits.max_wall));
-    let outcome = match cli.command {
-        Command::Check(args) => commands::check(args),
-        Command::Simulate(args) => commands::simulate(*args),
-        Command::Show(args) => commands::show(args),
-        Command::Plot(args) => commands::plot(args),
-        Command::Compare(args) => commands::compare(args),
-        Command::Recover(args) => commands::recover(&args),
-        Command::Test(args) => commands::test(*args),
-        Command::Sweep(args) => commands::sweep(*args),
-        Command::Study(args) => commands::study(&args),
-        Command::Explain(args) => commands::explain(args),
-    };
-    match outcome {
-        Ok(exit) => exit,
-        Err(failure) => {
-            exit::message(failure.text.trim_end());
-            failure.exit
-        }
-    }
+    saltus_cli::main(std::env::args_os()).into()
 }

@@ -7,7 +7,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 
 /// The system's allocator, with a message for its failure.
-pub(crate) struct Allocator;
+pub struct Allocator;
 
 // SAFETY: all calls go to the system's allocator as they are; where it fails the program ends.
 unsafe impl GlobalAlloc for Allocator {

@@ -15,7 +15,7 @@ use saltus_model::{FaultKind, Values};
 use std::ops::RangeFrom;
 
 /// An argument of a call: how its value is made from registers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Arg {
     Scalar {
         reg: Reg,
@@ -84,7 +84,7 @@ impl Arg {
 }
 
 /// A call with the registers of its arguments and of those outputs that are used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct CallSite {
     pub(crate) function: FuncId,
     pub(crate) args: Vec<Arg>,
@@ -95,7 +95,7 @@ pub(crate) struct CallSite {
 }
 
 /// The code that a call runs, and where its inputs are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Target {
     /// Number of the function among those of the program.
     pub(crate) function: u32,
@@ -367,7 +367,7 @@ pub(crate) fn message(cx: &Context, work: &mut Work, expr: ExprId, values: &mut 
 }
 
 /// A table function on registers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct TableCall {
     pub(crate) function: TableFunction,
     /// Register and expression of each argument, in the order of the external function.

@@ -119,6 +119,19 @@ pub(crate) struct Code {
     columns: Tier,
 }
 
+/// Written as its tape: machine code is made anew where it pays.
+impl serde::Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.tape.serialize(serializer)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Code {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Code, D::Error> {
+        Tape::deserialize(deserializer).map(Code::from)
+    }
+}
+
 impl From<Tape> for Code {
     fn from(tape: Tape) -> Code {
         Code {

@@ -173,6 +173,11 @@ impl DelayBuffer {
         }
     }
 
+    /// The initial value, before the events of the start: that of all times before (specification 3.7.4.1).
+    pub(crate) fn begin(&mut self, time: f64, value: f64, delay: f64) {
+        self.after_event(time, value, delay, Smoothness::Kept);
+    }
+
     /// The value after an event; `delay` is the delay time from now on.
     pub(crate) fn after_event(
         &mut self,
@@ -188,9 +193,11 @@ impl DelayBuffer {
                 self.breaks.push_back(Break { time, order: 1 });
             }
             Some(start) => {
-                let jump = start.1 != value;
+                // At the start the value may come from another calculation than the initial one: without an event that changed something it is the same.
+                let is_same = self.pieces.is_empty() && smoothness == Smoothness::Kept;
+                let jump = start.1 != value && !is_same;
                 start.1 = value;
-                if self.pieces.is_empty() {
+                if is_same {
                     self.first = value;
                 }
                 let order = match smoothness {

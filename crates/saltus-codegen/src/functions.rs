@@ -34,13 +34,14 @@ const SHAPES_MAX: u32 = 24;
 const CALL_DEPTH_MAX: u32 = 40;
 
 /// The code of a function for one shape of arguments.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct FunctionCode {
     pub(crate) tape: Tape,
     /// Each output on the registers of the tape.
     pub(crate) outputs: Vec<Arg>,
     /// Derivatives are difference quotients.
     pub(crate) iterates: bool,
+    #[serde(skip)]
     pub(crate) tiers: Tiers,
 }
 
@@ -192,7 +193,7 @@ fn differences<N: Num>(
 }
 
 /// What became of the functions that a model calls while it runs.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct FunctionReport {
     /// Functions with code, counted once for each shape of arguments.
     pub coded: usize,

@@ -16,7 +16,7 @@ use saltus_structure::{Inlined, Role, StructuredSystem};
 use saltus_syntax::{FileId, Name, SourceMap, Span};
 use std::sync::Arc;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Layout {
     /// Indexed by `VarId`.
     places: Vec<(Slot, Sign)>,

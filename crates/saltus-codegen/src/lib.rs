@@ -12,6 +12,7 @@ mod depend;
 mod eliminate;
 mod evaluate;
 mod functions;
+mod guards;
 mod layout;
 mod lower;
 mod model;
@@ -23,11 +24,12 @@ mod sets;
 mod tape;
 mod text;
 mod transport;
+mod verify;
 mod work;
 
 pub use code::Execution;
 pub use functions::FunctionReport;
-pub use model::{CompiledInstance, CompiledModel, CompiledSystem};
+pub use model::{CompiledInstance, CompiledModel, CompiledSystem, Content};
 pub use modes::ModeSummary;
 pub use native::foreign::{Bridge, Bridges, CallError, Guard, Returned};
 

@@ -317,6 +317,7 @@ impl<'a> Lower<'a> {
     }
 
     pub(crate) fn emit(&mut self, op: Op) {
+        saltus_control::checkpoint();
         self.tape.ops.push(op);
         self.tape.sites.push(self.site);
     }

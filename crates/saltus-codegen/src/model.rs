@@ -15,10 +15,12 @@ use crate::work::{Columns, Context, Memory, Texts, Work};
 use rustc_hash::FxHashMap;
 use saltus_ir::external::{Host, NoHost, Objects};
 use saltus_model::{
-    BlockId, BlockInfo, CodeId, ConstraintValue, CrossingInfo, DaeForm, Fault, FaultKind,
-    InitialConditions, InitialNote, Instance, JumpId, JumpInfo, Model, ModelInfo, ScheduleKind,
-    Section, SelectionChange, Site, Slot, SlotRole, StateSlots, Status, StepPoint, System, Values,
+    BlockId, BlockInfo, CodeId, ConstraintValue, CrossingInfo, DaeForm, DuringImpulse, Fault,
+    FaultKind, InitialConditions, InitialNote, Instance, JumpId, JumpInfo, Model, ModelInfo,
+    ScheduleKind, Section, SelectionChange, Site, Slot, SlotRole, StateSlots, Status, StepPoint,
+    System, Values,
 };
+use saltus_syntax::SourceMap;
 use saved::Bound;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -67,6 +69,14 @@ impl CompiledModel {
         self
     }
 
+    /// The model of a content that was read, without a host; what is wrong with it if the compiler has not made it. `sources` are those that it was compiled from, or their outlines.
+    pub fn from_content(content: Content, sources: &SourceMap) -> Result<CompiledModel, String> {
+        match crate::verify::broken(&content.0) {
+            Some(broken) => Err(broken),
+            None => Ok(CompiledModel::new(content.0.with_sources(sources))),
+        }
+    }
+
     /// How runs made from now on carry out the code; the results do not depend on it.
     pub fn with_execution(mut self, execution: Execution) -> CompiledModel {
         self.execution = execution;
@@ -96,6 +106,18 @@ impl CompiledModel {
         &self.program.function_report
     }
 }
+
+/// Written as what its runs share: code, and what further modes are made from. Its host, its texts, the source files and machine code are not part of it.
+impl serde::Serialize for CompiledModel {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.program.serialize(serializer)
+    }
+}
+
+/// What was written of a [`CompiledModel`], read back.
+#[derive(serde::Deserialize)]
+#[serde(transparent)]
+pub struct Content(Program);
 
 impl Model for CompiledModel {
     type Instance = CompiledInstance;
@@ -478,15 +500,15 @@ impl Instance for CompiledInstance {
         Ok(Some(jump))
     }
 
-    fn refuted(
+    fn during_impulse(
         &self,
         jump: JumpId,
         values: &Values,
         at_zero: &[bool],
-    ) -> Result<Option<Values>, Fault> {
+    ) -> Result<DuringImpulse, Fault> {
         let (Some(store), Some(restart)) = (&self.store, &self.system(values).program.restart)
         else {
-            return Ok(None);
+            return Ok(DuringImpulse::Agrees);
         };
         let live = store.live();
         // The live switches that are not as selected.
@@ -495,8 +517,9 @@ impl Instance for CompiledInstance {
             let differs = |&i: &u32| switches[i as usize] != self.selected[i as usize];
             Ok(live.iter().copied().filter(differs).collect())
         };
-        let during = |way: f64, exact: &[bool]| -> Result<Values, Fault> {
-            let system = self.system(values);
+        let system = self.system(values);
+        // Relations as the impulses make them, and whether one of them was otherwise.
+        let relations = |way: f64, exact: &[bool]| -> Result<(Values, bool), Fault> {
             let mut during = values.clone();
             for &(variable, weight) in &store.jump_info(jump).impulses {
                 during.v[variable.index()] += way * IMPULSE * values.get(weight);
@@ -504,31 +527,54 @@ impl Instance for CompiledInstance {
             let crossings = &system.program.crossings;
             let mut r = vec![0.0; crossings.len()];
             system.eval_crossings(&mut during, &mut r)?;
+            let mut flipped = false;
             // Relations without an impulse hold what they held when this mode was selected, unless the mode itself keeps them at zero.
             for ((crossing, r), exact) in crossings.iter().zip(&r).zip(exact) {
-                let holds = match r.abs() > IMPULSE_SEEN {
+                let impulsive = r.abs() > IMPULSE_SEEN;
+                let holds = match impulsive {
                     true => (*r > 0.0) == crossing.rising,
                     false if *exact => crossing.closed,
                     false => continue,
                 };
+                flipped |= impulsive && (values.get(crossing.relation) != 0.0) != holds;
                 during.set(crossing.relation, f64::from(u8::from(holds)));
             }
-            system.execute(&restart.discrete, &mut during, &mut [])?;
+            Ok((during, flipped))
+        };
+        // The impulse lasts while the discrete part comes to rest: what the first pass selects may be refuted by the next.
+        let at_rest = |mut during: Values| -> Result<Values, Fault> {
+            for _ in 0..PASSES_MAX {
+                system.execute(&restart.discrete, &mut during, &mut [])?;
+                let slots = system.discrete_slots();
+                let changed = |slot: &&Slot| during.get(**slot) != during.pre[slot.index()];
+                let moved: Vec<Slot> = slots.iter().filter(changed).copied().collect();
+                if moved.is_empty() || !others(&during)?.is_empty() {
+                    break;
+                }
+                for slot in moved {
+                    during.pre[slot.index()] = during.get(slot);
+                }
+            }
             Ok(during)
         };
         let none = vec![false; at_zero.len()];
-        let held = during(1.0, &none)?;
-        if !others(&held)?.is_empty() {
-            return Ok(Some(held));
+        let (held, flipped) = relations(1.0, &none)?;
+        let rest = at_rest(held)?;
+        if !others(&rest)?.is_empty() {
+            return Ok(DuringImpulse::OtherMode(rest));
         }
-        if !at_zero.contains(&true) {
-            return Ok(None);
+        if at_zero.contains(&true) {
+            // What relations at zero say of a switch counts if the direction of the impulses makes the difference: `open = u <= 0 and not i > 0`.
+            let exact = at_rest(relations(1.0, at_zero)?.0)?;
+            let against = others(&at_rest(relations(-1.0, at_zero)?.0)?)?;
+            if others(&exact)?.iter().any(|i| !against.contains(i)) {
+                return Ok(DuringImpulse::OtherMode(exact));
+            }
         }
-        // What relations at zero say of a switch counts if the direction of the impulses makes the difference: `open = u <= 0 and not i > 0`.
-        let exact = during(1.0, at_zero)?;
-        let against = others(&during(-1.0, at_zero)?)?;
-        let decided = others(&exact)?.iter().any(|i| !against.contains(i));
-        Ok(decided.then_some(exact))
+        Ok(match flipped {
+            true => DuringImpulse::Within(rest),
+            false => DuringImpulse::Agrees,
+        })
     }
 
     fn jump_system(&self, jump: JumpId) -> Option<(&CompiledSystem, &JumpInfo)> {
@@ -692,6 +738,9 @@ impl Instance for CompiledInstance {
             let numbers = &numbers[info.first..];
             let [value, delay, extra] = [numbers[0], numbers[1], numbers[2]];
             match (point, &mut *memory) {
+                // What is transported begins with a profile of its own.
+                (StepPoint::Initial, Memory::Transport(_)) => {}
+                (StepPoint::Initial, Memory::Delay(buffer)) => buffer.begin(now, value, delay),
                 (StepPoint::Inside, Memory::Transport(t)) => t.inside(now, value, delay),
                 (StepPoint::Inside, Memory::Delay(buffer)) => {
                     if info.moves || info.range.is_some() {
@@ -830,6 +879,9 @@ fn set_range(info: &DelayInfo, buffer: &Memory, values: &mut Values) {
         values.pre[slot.index()] = time.unwrap_or(none);
     }
 }
+
+/// Passes of the discrete part while an impulse lasts.
+const PASSES_MAX: usize = 8;
 
 /// What the weight of an impulse is multiplied by to see the side that relations take while it lasts.
 const IMPULSE: f64 = 1e30;

@@ -6,6 +6,7 @@
 use crate::code::{Code, SharedEngine};
 use crate::depend::{self, Row};
 use crate::functions::{FunctionCode, FunctionReport, FunctionTable};
+use crate::guards::guarded;
 use crate::layout::{Layout, Sites, SlotTable, Slots, expr_text, model_info};
 use crate::lower::{Lower, LowerError, shares_jump};
 use crate::modes::SharedModes;
@@ -41,7 +42,7 @@ const DAE_ENTRIES_RATIO: usize = 2;
 const COLOURS_SHARE_MAX: f64 = 0.7;
 
 /// A compiled model without anything that changes during a run.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Program {
     pub(crate) flat: FlatModel,
     pub(crate) layout: Arc<Layout>,
@@ -74,6 +75,7 @@ pub(crate) struct Program {
     pub(crate) initial_conditions: InitialConditions,
     pub(crate) unset_enums: Vec<Slot>,
     pub(crate) sets: Vec<SetCode>,
+    #[serde(skip)]
     pub(crate) engine: SharedEngine,
     pub(crate) functions: Vec<FunctionCode>,
     pub(crate) function_report: FunctionReport,
@@ -83,7 +85,7 @@ pub(crate) struct Program {
     pub(crate) restart: Option<RestartCode>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct RestartCode {
     /// Highest index of its equations.
     pub(crate) index: u32,
@@ -95,9 +97,11 @@ pub(crate) struct RestartCode {
 }
 
 /// What further modes are made from.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Switching {
     pub(crate) modes: Modes,
+    /// Not written with the rest: see [`Program::with_sources`].
+    #[serde(skip)]
     pub(crate) sources: SourceMap,
     /// The flags of the laws of restitution.
     pub(crate) impacts: Vec<(Slot, Sign)>,
@@ -106,10 +110,11 @@ pub(crate) struct Switching {
     /// The discrete part of the initial system alone, for a first guess of them.
     pub(crate) guess: Code,
     /// The modes that runs have met, made with the first run.
+    #[serde(skip)]
     pub(crate) known: OnceLock<SharedModes>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct DelayInfo {
     /// The expression moves between events: the delay time bounds the step size.
     pub(crate) moves: bool,
@@ -124,7 +129,7 @@ pub(crate) struct DelayInfo {
 }
 
 /// The DAE form with its code: results are f, then g.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct DaeCode {
     pub(crate) form: DaeForm,
     pub(crate) directions: Vec<u32>,
@@ -132,7 +137,7 @@ pub(crate) struct DaeCode {
     pub(crate) code: Code,
 }
 
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct BlockCode {
     pub(crate) info: BlockInfo,
     /// In which direction derivatives with respect to each unknown are taken: with a pattern, unknowns that share no residual have the same.
@@ -147,7 +152,7 @@ pub(crate) struct BlockCode {
     pub(crate) direct: Option<Code>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Attribute {
     Min,
     Max,
@@ -155,7 +160,7 @@ pub(crate) enum Attribute {
 }
 
 /// Where a result of the attribute tape goes. Attributes of aliases hold for the slot too, with the sign of the alias.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct AttributePlace {
     pub(crate) slot: Slot,
     pub(crate) attribute: Attribute,
@@ -164,13 +169,13 @@ pub(crate) struct AttributePlace {
 }
 
 /// A source of time events; its numbers are results of the time tape from `first` on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct TimeSource {
     pub(crate) kind: TimeKind,
     pub(crate) site: Site,
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) enum TimeKind {
     Sample {
         flag: Slot,
@@ -194,6 +199,14 @@ impl Program {
         self.delays
             .last()
             .map_or(0, |d| d.first + 3 + 2 * d.n_points.unwrap_or(0))
+    }
+
+    /// With the files that places of further modes refer to, after reading from a file.
+    pub(crate) fn with_sources(mut self, sources: &SourceMap) -> Program {
+        if let Some(switching) = &mut self.switching {
+            switching.sources = sources.clone();
+        }
+        self
     }
 
     pub(crate) fn schedule(&self, kind: ScheduleKind) -> &[Section] {
@@ -289,7 +302,12 @@ pub(crate) fn build(
     );
 
     b.equations(&event_blocks, &event_sites, &mut info);
-    let (crossings, crossing_tape, affine_tape) = b.crossings();
+    let impact_flags: Vec<VarId> = match (&modes, &system.restart) {
+        (Some(modes), _) => modes.impact_flags().collect(),
+        (None, Some(restart)) => restart.impacts.iter().map(|impact| impact.flag).collect(),
+        (None, None) => Vec::new(),
+    };
+    let (crossings, crossing_tape, affine_tape) = b.crossings(&impact_flags);
     let (time_events, time_tape) = b.time_events();
     let delay_tape = b.delays();
     let switching = modes.map(|modes| Switching {
@@ -405,7 +423,7 @@ pub(crate) fn build(
         || derivatives.iter().any(warns)
         || crossings_schedule.iter().chain(&outputs).any(speaks);
     let (functions, function_report) = functions.into_inner().finish(&system.flat);
-    Ok(Program {
+    let program = Program {
         flat: system.flat,
         layout: Arc::new(layout),
         info: Arc::new(info),
@@ -439,7 +457,13 @@ pub(crate) fn build(
         function_report,
         switching,
         restart,
-    })
+    };
+    if cfg!(debug_assertions)
+        && let Some(broken) = crate::verify::broken(&program)
+    {
+        unreachable!("code of `{}`: {broken}", program.flat.name);
+    }
+    Ok(program)
 }
 
 /// What sorted steps assign to discrete variables, in order.
@@ -963,8 +987,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn crossings(&mut self) -> (Vec<CrossingInfo>, Tape, Tape) {
+    fn crossings(&mut self, impact_flags: &[VarId]) -> (Vec<CrossingInfo>, Tape, Tape) {
         let flat = self.flat();
+        let mut guarded = guarded(self.system, self.layout, impact_flags);
         let mut lower = self.lower(Site(0));
         let mut affine = self.lower(Site(0));
         let mut infos = Vec::new();
@@ -980,9 +1005,13 @@ impl<'a> Builder<'a> {
             let nominal = (flat.ir.variables_of(c.function).into_iter())
                 .filter_map(|v| flat.ir.as_number(flat.variables[v].nominal?))
                 .fold(1.0, |a: f64, b| a.max(b.abs()));
+            let relation = self.layout.slot(c.relation);
+            let own = guarded.remove(&relation).unwrap_or_default();
             infos.push(CrossingInfo {
                 nominal,
-                relation: self.layout.slot(c.relation),
+                relation,
+                guards: own.conditions,
+                resets: own.resets,
                 rising: c.rising,
                 closed: c.closed,
                 class: match c.class {
@@ -1122,11 +1151,15 @@ impl<'a> Builder<'a> {
         let equations = (system.initial_conditions.equations.iter())
             .map(site)
             .collect();
+        let memory = (system.initial_conditions.memory.iter())
+            .map(|(var, pre)| (layout.slot(*var), layout.slot(*pre)))
+            .collect();
         InitialConditions {
             guesses,
             checks,
             started,
             equations,
+            memory,
         }
     }
 

@@ -22,7 +22,7 @@ const MAGNITUDE_MIN_REL: f64 = 1e-8;
 const PIVOT_MIN_REL: f64 = 1e-12;
 
 /// The code of a set.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct SetCode {
     pub(crate) n_states: usize,
     /// n × n, row by row.

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 pub(crate) type Reg = u32;
 
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Op {
     Const {
         dst: Reg,
@@ -240,7 +240,7 @@ pub(crate) enum Op {
 }
 
 /// Code with what its operations refer to.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Tape {
     pub(crate) ops: Vec<Op>,
     /// The place of each operation.
@@ -269,7 +269,7 @@ pub(crate) struct Tape {
 }
 
 /// How the value of a variable follows from its slot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Sign {
     Plain,
     /// Minus the slot.
@@ -288,7 +288,7 @@ impl Sign {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct AssertSite {
     pub(crate) condition: saltus_ir::ExprId,
     pub(crate) message: saltus_ir::ExprId,

@@ -9,7 +9,7 @@
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Why work ends before it is done.
@@ -45,36 +45,95 @@ struct Shared {
     cancelled: AtomicBool,
     /// Set by somebody who cannot reach `cancelled`: the handler of a signal.
     watched: Option<&'static AtomicBool>,
+    asked: Option<Asked>,
     clock: Option<Clock>,
     /// Bits of the clock's seconds when time is over, and of the seconds that were given; not a number: no deadline.
     deadline: AtomicU64,
     allowed: AtomicU64,
+    stage: AtomicUsize,
+    /// Bits of the share of the stage that is done; not a number: unknown.
+    share: AtomicU64,
 }
+
+/// A stage of the work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// Texts are read and parsed when names are looked up, so that this one and the next go together.
+    Flatten,
+    Structure,
+    Code,
+    Initialise,
+    Run,
+}
+
+impl Stage {
+    const ALL: [Stage; 5] = [
+        Stage::Flatten,
+        Stage::Structure,
+        Stage::Code,
+        Stage::Initialise,
+        Stage::Run,
+    ];
+}
+
+/// How far work has come.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress {
+    pub stage: Stage,
+    /// From 0 to 1; `None` where nobody knows.
+    pub share: Option<f64>,
+}
+
+/// Somebody who is asked by the thread that works whether the work is to end.
+struct Asked {
+    ask: Box<dyn Fn() -> bool + Send + Sync>,
+    /// Bits of the clock's seconds of the next question.
+    next: AtomicU64,
+}
+
+/// Seconds between two questions: many in the half second in which a person expects an answer.
+const ASK_SECONDS: f64 = 0.05;
 
 impl Control {
     /// With the clock of the computer, where it has one.
     pub fn new() -> Control {
-        Control::made(computer_clock(), None)
+        Control::made(computer_clock(), None, None)
     }
 
     /// With another clock.
     pub fn with_clock(clock: Clock) -> Control {
-        Control::made(Some(clock), None)
+        Control::made(Some(clock), None, None)
     }
 
     /// The work also ends when this is true.
     pub fn watching(flag: &'static AtomicBool) -> Control {
-        Control::made(computer_clock(), Some(flag))
+        Control::made(computer_clock(), Some(flag), None)
     }
 
-    fn made(clock: Option<Clock>, watched: Option<&'static AtomicBool>) -> Control {
+    /// The work also ends when `ask` says so. The thread that works asks, about twenty times a second, so that interpreters can look at their signals there.
+    pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Control {
+        let asked = Asked {
+            ask: Box::new(ask),
+            next: AtomicU64::new(ASK_SECONDS.to_bits()),
+        };
+        Control::made(computer_clock(), None, Some(asked))
+    }
+
+    fn made(
+        clock: Option<Clock>,
+        watched: Option<&'static AtomicBool>,
+        asked: Option<Asked>,
+    ) -> Control {
         Control {
             shared: Some(Arc::new(Shared {
                 cancelled: AtomicBool::new(false),
                 watched,
+                asked,
                 clock,
                 deadline: AtomicU64::new(f64::NAN.to_bits()),
                 allowed: AtomicU64::new(f64::NAN.to_bits()),
+                stage: AtomicUsize::new(Stage::ALL.len()),
+                share: AtomicU64::new(f64::NAN.to_bits()),
             })),
         }
     }
@@ -92,6 +151,27 @@ impl Control {
             (shared.allowed).store(seconds.to_bits(), Ordering::Relaxed);
             (shared.deadline).store((now + seconds).to_bits(), Ordering::Relaxed);
         }
+    }
+
+    /// Called by the work: which stage it is in, and what share of it is done. Where several threads work, the last one counts.
+    #[inline]
+    pub fn report(&self, stage: Stage, share: Option<f64>) {
+        if let Some(shared) = &self.shared {
+            let share = share.unwrap_or(f64::NAN);
+            (shared.stage).store(stage as usize, Ordering::Relaxed);
+            (shared.share).store(share.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    /// How far the work has come; `None` before it begins.
+    pub fn progress(&self) -> Option<Progress> {
+        let shared = self.shared.as_ref()?;
+        let stage = *Stage::ALL.get(shared.stage.load(Ordering::Relaxed))?;
+        let share = f64::from_bits(shared.share.load(Ordering::Relaxed));
+        Some(Progress {
+            stage,
+            share: (!share.is_nan()).then_some(share),
+        })
     }
 
     /// Seconds on the clock, if there is one.
@@ -115,6 +195,15 @@ impl Control {
             return Some(Stop::Cancelled);
         }
         let shared = self.shared.as_ref()?;
+        if let (Some(asked), Some(now)) = (&shared.asked, self.seconds())
+            && now >= f64::from_bits(asked.next.load(Ordering::Relaxed))
+        {
+            (asked.next).store((now + ASK_SECONDS).to_bits(), Ordering::Relaxed);
+            if (asked.ask)() {
+                self.cancel();
+                return Some(Stop::Cancelled);
+            }
+        }
         let deadline = f64::from_bits(shared.deadline.load(Ordering::Relaxed));
         if deadline.is_nan() || self.seconds()? <= deadline {
             return None;
@@ -173,6 +262,21 @@ pub fn within<T>(control: &Control, work: impl FnOnce() -> T) -> Result<T, Stop>
             Err(panic) => resume_unwind(panic),
         },
     }
+}
+
+/// Until it is dropped, the work of this thread is under a control.
+pub struct Entered(Control);
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(std::mem::take(&mut self.0));
+    }
+}
+
+/// Work that asks the control itself, and is never unwound: parts of it may be done [`within`] the control of the thread ([`current`]).
+#[must_use]
+pub fn enter(control: &Control) -> Entered {
+    Entered(CURRENT.replace(control.clone()))
 }
 
 /// The control of the work that this thread does, for threads that help it.
@@ -243,6 +347,20 @@ mod tests {
             within(&control, long_work),
             Err(Stop::Deadline { seconds: 5.0 })
         );
+    }
+
+    #[test]
+    fn who_is_asked_ends_the_work_and_is_not_asked_at_every_call() {
+        let asked = Arc::new(AtomicU64::new(0));
+        let count = asked.clone();
+        let control = Control::asking(move || count.fetch_add(1, Ordering::Relaxed) >= 2);
+        let start = Instant::now();
+        while control.stop().is_none() {
+            assert!(start.elapsed().as_secs_f64() < 10.0, "nobody was asked");
+        }
+        assert_eq!(asked.load(Ordering::Relaxed), 3);
+        assert!(start.elapsed().as_secs_f64() >= 3.0 * ASK_SECONDS);
+        assert!(control.is_cancelled());
     }
 
     #[test]

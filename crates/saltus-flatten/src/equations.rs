@@ -574,56 +574,122 @@ impl<'a> Flattener<'a> {
                     .help("every branch, `else` included, must have the same number of equations unless the condition is a parameter expression"),
             ));
         }
-        // Branches that determine the same variables are paired by variable, others by order.
-        let by_lhs: Vec<IndexMap<ExprId, ExprId>> = equations
+        let (discrete, real): (Vec<_>, Vec<_>) = (equations.into_iter())
+            .map(|branch| self.split_discrete(branch))
+            .unzip();
+        self.pair_discrete(conditions, &discrete, origin, out)?;
+        self.pair_real(conditions, &real, origin, out);
+        Ok(())
+    }
+
+    /// The equations of a branch without a Real side, with the variable that they determine on the left, and the others.
+    fn split_discrete(
+        &self,
+        branch: Vec<flat::Equation>,
+    ) -> (Vec<flat::Equation>, Vec<flat::Equation>) {
+        let is_discrete = |e: &flat::Equation| {
+            [e.lhs, e.rhs]
+                .iter()
+                .all(|side| self.ir.base(*side) != Base::Real)
+        };
+        let (mut discrete, real): (Vec<_>, Vec<_>) = branch.into_iter().partition(is_discrete);
+        for equation in &mut discrete {
+            if !self.is_variable(equation.lhs) && self.is_variable(equation.rhs) {
+                std::mem::swap(&mut equation.lhs, &mut equation.rhs);
+            }
+        }
+        (discrete, real)
+    }
+
+    /// One equation for each variable that is not Real; all branches must determine the same ones.
+    fn pair_discrete(
+        &mut self,
+        conditions: &[ExprId],
+        branches: &[Vec<flat::Equation>],
+        origin: Origin,
+        out: &mut Vec<Lowered>,
+    ) -> Res<()> {
+        let Some(by_variable) = self.by_variable(branches) else {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "type-mismatch",
+                    origin.span,
+                    "branches of this if-equation determine different discrete variables",
+                )
+                .help("write equations for the same variables in each branch"),
+            ));
+        };
+        self.choose_by_variable(conditions, &branches[0], &by_variable, origin, out);
+        Ok(())
+    }
+
+    /// Branches that determine the same variables are paired by variable, others by order.
+    fn pair_real(
+        &mut self,
+        conditions: &[ExprId],
+        branches: &[Vec<flat::Equation>],
+        origin: Origin,
+        out: &mut Vec<Lowered>,
+    ) {
+        if let Some(by_variable) = self.by_variable(branches) {
+            self.choose_by_variable(conditions, &branches[0], &by_variable, origin, out);
+            return;
+        }
+        for k in 0..branches[0].len() {
+            let residuals: Vec<ExprId> = branches
+                .iter()
+                .map(|es| self.ir.sub(es[k].lhs, es[k].rhs))
+                .collect();
+            let mut value = residuals[conditions.len()];
+            for (c, r) in conditions.iter().zip(&residuals).rev() {
+                value = self.ir.if_(*c, *r, value);
+            }
+            let zero = self.ir.real(0.0);
+            out.push(Lowered::Equal(flat::Equation {
+                lhs: zero,
+                rhs: value,
+                origin,
+            }));
+        }
+    }
+
+    /// The right sides of each branch by the variable on the left, if all branches have equations for the same variables.
+    fn by_variable(
+        &self,
+        branches: &[Vec<flat::Equation>],
+    ) -> Option<Vec<IndexMap<ExprId, ExprId>>> {
+        let maps: Vec<IndexMap<ExprId, ExprId>> = branches
             .iter()
             .map(|es| es.iter().map(|e| (e.lhs, e.rhs)).collect())
             .collect();
-        let same = by_lhs.iter().all(|m| {
+        let n = branches[0].len();
+        let same = maps.iter().all(|m| {
             m.len() == n
                 && m.keys()
-                    .all(|l| by_lhs[0].contains_key(l) && self.is_variable(*l))
+                    .all(|l| maps[0].contains_key(l) && self.is_variable(*l))
         });
-        for k in 0..n {
-            let first = equations[0][k];
-            if same {
-                let mut value = by_lhs[conditions.len()][&first.lhs];
-                for (c, map) in conditions.iter().zip(&by_lhs).rev() {
-                    value = self.ir.if_(*c, map[&first.lhs], value);
-                }
-                out.push(Lowered::Equal(flat::Equation {
-                    lhs: first.lhs,
-                    rhs: value,
-                    origin,
-                }));
-            } else {
-                if self.ir.base(first.lhs) != Base::Real {
-                    return Err(Box::new(
-                        Diagnostic::error(
-                            "type-mismatch",
-                            origin.span,
-                            "branches of this if-equation determine different discrete variables",
-                        )
-                        .help("write equations for the same variables in each branch"),
-                    ));
-                }
-                let residuals: Vec<ExprId> = equations
-                    .iter()
-                    .map(|es| self.ir.sub(es[k].lhs, es[k].rhs))
-                    .collect();
-                let mut value = residuals[conditions.len()];
-                for (c, r) in conditions.iter().zip(&residuals).rev() {
-                    value = self.ir.if_(*c, *r, value);
-                }
-                let zero = self.ir.real(0.0);
-                out.push(Lowered::Equal(flat::Equation {
-                    lhs: zero,
-                    rhs: value,
-                    origin,
-                }));
+        same.then_some(maps)
+    }
+
+    fn choose_by_variable(
+        &mut self,
+        conditions: &[ExprId],
+        first: &[flat::Equation],
+        by_variable: &[IndexMap<ExprId, ExprId>],
+        origin: Origin,
+        out: &mut Vec<Lowered>,
+    ) {
+        for equation in first {
+            let mut value = by_variable[conditions.len()][&equation.lhs];
+            for (c, map) in conditions.iter().zip(by_variable).rev() {
+                value = self.ir.if_(*c, map[&equation.lhs], value);
             }
+            out.push(Lowered::Equal(flat::Equation {
+                lhs: equation.lhs,
+                rhs: value,
+                origin,
+            }));
         }
-        Ok(())
     }
 
     fn branch_guard(&mut self, conditions: &[ExprId], k: usize) -> ExprId {
@@ -1149,6 +1215,7 @@ impl<'a> Flattener<'a> {
         let lowered = self.statements(cx.scope, statements)?;
         let mut outputs: IndexMap<VarId, ()> = IndexMap::new();
         collect_outputs(&self.ir, &lowered, &mut outputs);
+        self.outputs_never_reached(cx, statements, &mut outputs);
         let outputs = outputs.into_keys().collect();
         let algorithm = flat::Algorithm {
             statements: lowered,
@@ -1161,6 +1228,63 @@ impl<'a> Flattener<'a> {
             self.sections.algorithms.push(algorithm);
         }
         Ok(())
+    }
+
+    /// Variables that are assigned in statements which are not there any more: in a loop without passes, in a branch whose condition is
+    /// constant. The section determines them all the same (specification 11.1.2): they keep what they have before its first statement.
+    fn outputs_never_reached(
+        &mut self,
+        cx: Cx<'_>,
+        statements: &'a [ast::Statement],
+        out: &mut IndexMap<VarId, ()>,
+    ) {
+        for statement in statements {
+            match &statement.kind {
+                ast::StatementKind::If {
+                    branches,
+                    otherwise,
+                } => {
+                    for (_, body) in branches {
+                        self.assigned_in(cx, body, out);
+                    }
+                    self.assigned_in(cx, otherwise, out);
+                }
+                ast::StatementKind::For { body, .. } => self.assigned_in(cx, body, out),
+                // Its own assignments are there; only loops and branches in it may be gone.
+                ast::StatementKind::When { branches } => {
+                    for (_, body) in branches {
+                        self.outputs_never_reached(cx, body, out);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn assigned_in(
+        &mut self,
+        cx: Cx<'_>,
+        statements: &'a [ast::Statement],
+        out: &mut IndexMap<VarId, ()>,
+    ) {
+        for statement in statements {
+            let targets: Vec<&'a ast::ComponentRef> = match &statement.kind {
+                ast::StatementKind::Assign { target, .. } => vec![target],
+                ast::StatementKind::MultiAssign { targets, .. } => {
+                    targets.iter().flatten().collect()
+                }
+                _ => Vec::new(),
+            };
+            for target in targets {
+                // A subscript that is the variable of a loop has no value here: only elements that a pass assigns are meant.
+                if let Ok(crate::typing::Target::Vars(selection)) = self.cref(cx.scope, target)
+                    && selection.subs.is_empty()
+                {
+                    out.extend(selection.vars.into_iter().map(|v| (v, ())));
+                }
+            }
+        }
+        self.outputs_never_reached(cx, statements, out);
     }
 
     /// Replaces questions about the connection graph by their answers, where these are known.

@@ -11,8 +11,8 @@ use saltus_syntax::ast::{self, Subscript};
 use saltus_syntax::{Diagnostic, Name, Span};
 use std::rc::Rc;
 
-/// Most elements an array of components may have.
-const ARRAY_SIZE_MAX: usize = 10_000_000;
+/// Most elements an array of components may have, and most passes of a loop that is written out.
+pub(crate) const ARRAY_SIZE_MAX: usize = 10_000_000;
 /// Deepest nesting of components; more means that a class contains itself.
 const DEPTH_MAX: u32 = 200;
 /// How often a class may stand among the components around one of its own components. Components of the own class are possible only

@@ -3,6 +3,7 @@
 use crate::core::*;
 use crate::elaborate::{check_redeclared, descend_all};
 use crate::tree::ROOT;
+use saltus_ir::{Base, Expr};
 use saltus_syntax::ast::{self, ImportKind};
 use saltus_syntax::{Diagnostic, Name, Span};
 use std::rc::Rc;
@@ -248,7 +249,10 @@ impl<'a> Flattener<'a> {
                     self.refuse_protected(&class, part)?;
                     next
                 }
-                None => return Err(self.unknown_member(&class, part)),
+                None => match self.literal_of(&class, part.name)? {
+                    Some(literal) => literal,
+                    None => return Err(self.unknown_member(&class, part)),
+                },
             };
         }
         // A package, or an element of one (specification 13.2.1).
@@ -274,6 +278,22 @@ impl<'a> Flattener<'a> {
             ));
         }
         Ok(found)
+    }
+
+    /// A literal of an enumeration. Texts import them by name (`import Package.Choice.First`).
+    fn literal_of(&mut self, class: &ClassRef<'a>, name: Name) -> Res<Option<Found<'a>>> {
+        let inst = self.class_inst(class)?;
+        self.elaborate(inst)?;
+        let Some(BuiltinClass::Enum(id)) = self.insts[inst].builtin else {
+            return Ok(None);
+        };
+        let at = self.ir.enums[id].literals.iter().position(|l| *l == name);
+        Ok(at.map(|k| {
+            let literal = Expr::Enum(id, k as u32 + 1);
+            let literal = self.ir.add_scalar(literal, Base::Enum(id));
+            // A name with a value and without a place, as that of an unrolled iterator.
+            Found::Iterator(IteratorValue::Constant(literal))
+        }))
     }
 
     /// Protected elements cannot be reached with a dot (specification 4.1).

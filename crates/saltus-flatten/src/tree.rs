@@ -334,56 +334,73 @@ impl<'a> ClassTree<'a> {
         if self.missing.contains(&name) {
             return None;
         }
-        // The version that is asked for, wherever it is; else the first library folder that has one.
-        let wanted = (self.wishes.get(&name)).and_then(|wishes| wishes.first());
-        let named = wanted.map(|wish| format!("{name} {}", wish.version));
-        let exact = named.and_then(|folder| self.in_libraries(|_, _| Some(folder.clone())));
-        let found = exact.or_else(|| {
-            self.in_libraries(|tree, library| {
-                let plain = format!("{library}/{name}");
-                let is_there = tree.files.is_file(&format!("{plain}/package.mo"))
-                    || tree.files.is_file(&format!("{plain}.mo"));
-                if is_there {
-                    return Some(name.to_string());
-                }
-                // `Modelica 4.1.0/package.mo`: the newest version.
-                let entries = tree.files.list(library).unwrap_or_default();
-                let prefix = format!("{name} ");
-                let versions = (entries.iter()).filter_map(|(entry, _)| {
-                    let entry = entry.strip_suffix(".mo").unwrap_or(entry);
-                    entry.strip_prefix(&prefix)
-                });
-                let newest = versions.max_by(|a, b| versions::compare(a, b));
-                newest.map(|version| format!("{name} {version}"))
-            })
-        });
-        if let Some((library, entry)) = found {
-            let dir = format!("{library}/{entry}");
-            return Some(if self.files.is_file(&format!("{dir}/package.mo")) {
-                self.found.insert(name, dir.clone());
-                self.add_directory(name, ROOT, dir)
+        let found = self.installed(name);
+        if let Some(path) = self.choose(name, found) {
+            self.found.insert(name, path.clone());
+            return Some(if self.files.is_file(&format!("{path}/package.mo")) {
+                self.add_directory(name, ROOT, path)
             } else {
-                let file = format!("{dir}.mo");
-                self.found.insert(name, file.clone());
-                self.add_node(name, ROOT, None, Source::File(file))
+                self.add_node(name, ROOT, None, Source::File(path))
             });
         }
         self.missing.insert(name);
         None
     }
 
-    /// The first library folder in which the entry that `wanted` names for it is a package, with the entry: a folder or a file without `.mo`.
-    fn in_libraries(
-        &self,
-        wanted: impl Fn(&Self, &str) -> Option<String>,
-    ) -> Option<(String, String)> {
-        self.libraries.iter().find_map(|library| {
-            let entry = wanted(self, library)?;
-            let path = format!("{library}/{entry}");
-            let is_there = self.files.is_file(&format!("{path}/package.mo"))
-                || self.files.is_file(&format!("{path}.mo"));
-            is_there.then(|| (library.clone(), entry))
-        })
+    /// All folders and files of a library, in the order of the folders that are searched: in each the one without version in its name, then the newest.
+    fn installed(&self, name: Name) -> Vec<String> {
+        let mut found = Vec::new();
+        for library in &self.libraries {
+            let mut add = |entry: &str| {
+                let folder = format!("{library}/{entry}");
+                let file = format!("{folder}.mo");
+                if self.files.is_file(&format!("{folder}/package.mo")) {
+                    found.push(folder);
+                } else if self.files.is_file(&file) {
+                    found.push(file);
+                }
+            };
+            add(name.as_str());
+            let entries = self.files.list(library).unwrap_or_default();
+            let prefix = format!("{name} ");
+            let mut versions: Vec<&str> = (entries.iter())
+                .map(|(entry, _)| entry.strip_suffix(".mo").unwrap_or(entry))
+                .filter_map(|entry| entry.strip_prefix(&prefix))
+                .collect();
+            versions.sort_by(|a, b| versions::compare(b, a));
+            versions.dedup();
+            for version in versions {
+                add(&format!("{name} {version}"));
+            }
+        }
+        found
+    }
+
+    /// The library to take, if several are installed: that of the version asked for, then one that takes texts for that version as they are, then the first.
+    fn choose(&mut self, name: Name, found: Vec<String>) -> Option<String> {
+        let wish = (self.wishes.get(&name)).and_then(|wishes| wishes.first());
+        let (Some(wish), true) = (wish, found.len() > 1) else {
+            return found.into_iter().next();
+        };
+        let named = format!("/{name} {}", wish.version);
+        let is_named = |path: &&String| path.strip_suffix(".mo").unwrap_or(path).ends_with(&named);
+        if let Some(path) = found.iter().find(is_named) {
+            return Some(path.clone());
+        }
+        let fit = |path: &String| {
+            let package = format!("{path}/package.mo");
+            let is_folder = self.files.is_file(&package);
+            // What cannot be read is reported when it is taken.
+            let parsed = self.files.parsed(if is_folder { &package } else { path });
+            let parsed = parsed.ok()?;
+            let class = parsed.definition.classes.first()?;
+            versions::fit(&wish.version, class)
+        };
+        let best = (found.iter().enumerate())
+            .filter_map(|(i, path)| Some((fit(path)?, i)))
+            .min();
+        let at = best.map_or(0, |(_, i)| i);
+        found.into_iter().nth(at)
     }
 
     fn add_directory(&mut self, name: Name, parent: NodeId, dir: String) -> NodeId {

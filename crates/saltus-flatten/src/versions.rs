@@ -51,17 +51,42 @@ pub(crate) fn wishes(class: &ast::ClassDef) -> Vec<(Name, Wish)> {
     uses.args.iter().filter_map(wish).collect()
 }
 
+/// How a library fits a text that asks for a version, the better first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Fit {
+    Same,
+    /// The library says that texts for that version need no conversion.
+    Unconverted,
+    /// The library does not say what version it is.
+    Unknown,
+}
+
+/// Whether `library` can be used by a text that asks for a version; `None`: it is another version.
+pub(crate) fn fit(version: &str, library: &ast::ClassDef) -> Option<Fit> {
+    let annotation = library.annotation.as_ref();
+    let Some(found) = annotation_value(annotation, "version").and_then(text_of) else {
+        return Some(Fit::Unknown);
+    };
+    let unconverted = || {
+        let conversion = nested_annotation(annotation, "conversion");
+        let versions = values(conversion.as_ref(), "noneFromVersion");
+        versions.iter().any(|v| plain(v) == plain(version))
+    };
+    if plain(&found) == plain(version) {
+        Some(Fit::Same)
+    } else {
+        unconverted().then_some(Fit::Unconverted)
+    }
+}
+
 /// What is wrong with `library` for someone who wishes another version; `folder` is where it was found.
 pub(crate) fn misfit(wish: &Wish, library: &ast::ClassDef, folder: &str) -> Option<Diagnostic> {
-    let annotation = library.annotation.as_ref();
-    // A library that says nothing about its version may be any.
-    let found = text_of(annotation_value(annotation, "version")?)?;
-    let conversion = nested_annotation(annotation, "conversion");
-    let fits = plain(&found) == plain(&wish.version)
-        || values(conversion.as_ref(), "noneFromVersion").contains(&wish.version);
-    if fits {
+    if fit(&wish.version, library).is_some() {
         return None;
     }
+    let annotation = library.annotation.as_ref();
+    let found = text_of(annotation_value(annotation, "version")?)?;
+    let conversion = nested_annotation(annotation, "conversion");
     let (name, wanted) = (library.name.name, &wish.version);
     let diagnostic = Diagnostic::error(
         MISFIT,

@@ -4,6 +4,7 @@
 //! [`Matcher`] adds rows one by one (augmenting paths by breadth-first search): a row that was matched stays matched,
 //! so that rows added first have priority.
 
+use saltus_control::checkpoint;
 use std::collections::VecDeque;
 
 /// Marks an unmatched row or column.
@@ -53,6 +54,7 @@ pub fn maximum_matching(rows: &[Vec<u32>], n_cols: usize) -> Matching {
         }
         let mut reached_free = false;
         while let Some(r) = queue.pop_front() {
+            checkpoint();
             for &c in &rows[r] {
                 let owner = row_of_col[c as usize];
                 if owner == FREE {
@@ -76,6 +78,7 @@ pub fn maximum_matching(rows: &[Vec<u32>], n_cols: usize) -> Matching {
             path.clear();
             path.push(root);
             while let Some(&r) = path.last() {
+                checkpoint();
                 let Some(&c) = rows[r].get(next_edge[r]) else {
                     level[r] = u32::MAX;
                     path.pop();
@@ -195,6 +198,7 @@ impl Matcher {
         let mut stack: Vec<u32> = cols.to_vec();
         let mut rows = Vec::new();
         while let Some(c) = stack.pop() {
+            checkpoint();
             if std::mem::replace(&mut seen[c as usize], true) {
                 continue;
             }
@@ -224,6 +228,7 @@ impl Matcher {
         while head < self.queue.len() {
             let r = self.queue[head];
             head += 1;
+            checkpoint();
             for i in 0..self.rows[r as usize].len() {
                 let c = self.rows[r as usize][i] as usize;
                 if self.stamp[c] == self.search || self.closed[c] {

@@ -63,6 +63,7 @@ pub fn pantelides(
             let mut head = 0;
             let mut end = None;
             'search: while head < queue.len() {
+                saltus_control::checkpoint();
                 let r = queue[head];
                 head += 1;
                 for &(v, order) in &rows[r as usize] {

@@ -18,6 +18,7 @@ pub fn strongly_connected_components(successors: &[Vec<u32>]) -> Vec<Vec<u32>> {
         }
         work.push((root as u32, 0));
         while let Some(&mut (node, ref mut edge)) = work.last_mut() {
+            saltus_control::checkpoint();
             let v = node as usize;
             if *edge == 0 {
                 index[v] = counter;

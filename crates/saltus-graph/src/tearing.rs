@@ -66,6 +66,7 @@ pub fn tear(problem: &TearProblem) -> Tearing {
     let mut tearing = Tearing::default();
     let mut last: Vec<(u32, u32)> = Vec::new();
     loop {
+        saltus_control::checkpoint();
         if let Some(r) = state.single_rows.pop() {
             let row = &problem.rows[r as usize];
             if state.open_row[r as usize] && state.cols_left[r as usize] == 1 {

@@ -39,7 +39,7 @@ pub const VALUES_SHOWN_MAX: usize = 8;
 /// Loop passes of one evaluation.
 const ITERATIONS_MAX: u64 = 10_000_000;
 /// Elements of one array.
-const ELEMENTS_MAX: usize = 100_000_000;
+const ELEMENTS_MAX: usize = 20_000_000;
 
 /// Where the values of a model's variables come from. `None` means: not known here.
 pub trait Env {
@@ -463,7 +463,11 @@ impl<'a> Evaluator<'a> {
             Expr::Range { start, step, stop } => {
                 let (start, stop) = (self.eval(*start)?, self.eval(*stop)?);
                 let step = step.map(|s| self.eval(s)).transpose()?;
-                let elems: Vec<Value> = RangeValues::new(&start, step.as_ref(), &stop)?.collect();
+                let values = RangeValues::new(&start, step.as_ref(), &stop)?;
+                if values.len() > ELEMENTS_MAX {
+                    return fail(EvalErrorKind::TooLarge);
+                }
+                let elems: Vec<Value> = values.collect();
                 Ok(Value::array(vec![elems.len()], elems))
             }
             Expr::Index { base, subs } => self.index(*base, subs),
@@ -900,6 +904,7 @@ impl<'a> Evaluator<'a> {
     }
 
     fn statement(&mut self, statement: &'a Statement) -> Result<Flow> {
+        saltus_control::checkpoint();
         match &statement.kind {
             StatementKind::Assign { target, value } => {
                 let value = self.eval(*value)?;
@@ -1322,6 +1327,13 @@ impl RangeValues {
                 }
                 _ => fail(EvalErrorKind::Type("a range")),
             },
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            RangeValues::Integers { n, .. } | RangeValues::Reals { n, .. } => *n,
+            RangeValues::Listed { array, .. } => array.elems.len(),
         }
     }
 

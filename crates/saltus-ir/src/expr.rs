@@ -14,7 +14,7 @@ use crate::{Base, EnumId, ExprId, FuncId, LocalId, ObjectId, RecordId, Type, Typ
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_syntax::Name;
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub enum UnaryOp {
     /// Elementwise on arrays.
     Neg,
@@ -22,7 +22,7 @@ pub enum UnaryOp {
 }
 
 /// Elementwise with scalar broadcast, but for `MatMul` and `MatPow`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub enum BinaryOp {
     Add,
     Sub,
@@ -50,7 +50,7 @@ impl BinaryOp {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Reduction {
     Sum,
     Product,
@@ -59,7 +59,9 @@ pub enum Reduction {
 }
 
 /// Operators and functions of the language that are not defined in Modelica itself.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum Builtin {
     // Mathematical, scalar (elementwise use is expanded by the front end in equations, by the evaluator in functions).
     Abs,
@@ -168,7 +170,7 @@ pub enum Builtin {
 }
 
 /// A subscript.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Sub {
     /// `:`
     All,
@@ -177,7 +179,7 @@ pub enum Sub {
 }
 
 /// An expression node. Reals are stored by bits so that nodes can be compared.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Expr {
     Real(u64),
     Integer(i64),
@@ -252,12 +254,16 @@ pub enum Expr {
 }
 
 /// Arena of expressions and the declarations they refer to.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Ir {
     nodes: IdVec<ExprId, Expr>,
     node_types: Vec<TypeId>,
+    /// Of every node, or empty after reading from a file.
+    #[serde(skip)]
     cons: FxHashMap<(Expr, TypeId), ExprId>,
     types: IdVec<TypeId, Type>,
+    /// Of every type, or empty after reading from a file.
+    #[serde(skip)]
     type_ids: FxHashMap<Type, TypeId>,
     pub records: IdVec<RecordId, RecordType>,
     pub enums: IdVec<EnumId, EnumType>,
@@ -268,6 +274,10 @@ pub struct Ir {
 
 impl Ir {
     pub fn intern_type(&mut self, ty: Type) -> TypeId {
+        if self.type_ids.len() != self.types.len() {
+            let types = self.types.iter();
+            self.type_ids = types.map(|(id, ty)| (ty.clone(), id)).collect();
+        }
         if let Some(&id) = self.type_ids.get(&ty) {
             return id;
         }
@@ -282,6 +292,14 @@ impl Ir {
 
     /// Adds a node of the given type, or finds the equal one.
     pub fn add(&mut self, expr: Expr, ty: TypeId) -> ExprId {
+        // Whatever makes nodes can be ended here.
+        saltus_control::checkpoint();
+        if self.cons.len() != self.nodes.len() {
+            let nodes = self.nodes.iter().zip(&self.node_types);
+            self.cons = nodes
+                .map(|((id, node), &ty)| ((node.clone(), ty), id))
+                .collect();
+        }
         let key = (expr, ty);
         if let Some(&id) = self.cons.get(&key) {
             return id;
@@ -460,6 +478,7 @@ impl Ir {
         while next < order.len() {
             let id = order[next];
             next += 1;
+            saltus_control::checkpoint();
             self.for_each_child(id, |child| {
                 if !done(child) && seen.insert(child) {
                     order.push(child);

@@ -107,7 +107,7 @@ pub fn is_of_standard_library(name: &str) -> bool {
 }
 
 /// Table functions on numbers, for callers that need no [`Value`]. Arguments in the order of the C interface, the object first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum TableFunction {
     TimeValue,
     TimeDerivative,

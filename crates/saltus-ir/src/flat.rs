@@ -6,9 +6,10 @@
 use crate::func::{AssertLevel, Statement};
 use crate::ids::IdVec;
 use crate::{Base, ExprId, Ir, VarId};
+use saltus_syntax::name::Text;
 use saltus_syntax::{Name, Span};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct FlatModel {
     pub name: Name,
     pub description: String,
@@ -25,7 +26,9 @@ pub struct FlatModel {
     pub experiment: Experiment,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub enum Variability {
     Constant,
     Parameter,
@@ -34,14 +37,16 @@ pub enum Variability {
 }
 
 /// Causality of a variable at the top level of the model.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Causality {
     Local,
     Input,
     Output,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub enum StateSelect {
     Never,
     Avoid,
@@ -51,7 +56,7 @@ pub enum StateSelect {
 }
 
 /// A formula that takes the place of an integrator: it relates a variable and its derivative at the ends of a step (textbook 9.11).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, serde::Serialize, serde::Deserialize)]
 pub enum InlineMethod {
     BackwardEuler,
     Trapezoidal,
@@ -98,7 +103,7 @@ impl InlineMethod {
 }
 
 /// What is asked of a variable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Inline {
     pub method: InlineMethod,
     /// The variable itself was named: without a derivative in the equations that is an error.
@@ -106,7 +111,9 @@ pub struct Inline {
 }
 
 /// How far a start value is to be trusted (specification 8.6.2), in levels of the component hierarchy; smaller is more trusted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize,
+)]
 pub struct Confidence {
     /// Where the start value is set, or the parameter that it equals, whichever is nearer to the top.
     pub level: u32,
@@ -127,7 +134,7 @@ impl Confidence {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Variable {
     /// Full name as in results: `a.b[2].c[1,3]`.
     pub name: Name,
@@ -157,7 +164,8 @@ pub struct Variable {
     /// Binding of a constant or parameter (of other variables bindings have become equations).
     pub binding: Option<ExprId>,
     /// Evaluated at compile time because the structure depends on it; the reason.
-    pub structural: Option<&'static str>,
+    #[serde(with = "saltus_syntax::name::optional_text")]
+    pub structural: Option<Text>,
     /// Cannot be changed by `--set` (`final`).
     pub is_final: bool,
     pub span: Span,
@@ -196,7 +204,7 @@ impl Variable {
 }
 
 /// Where an equation comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Origin {
     pub span: Span,
     /// Path of the component it belongs to; empty at the top.
@@ -204,7 +212,7 @@ pub struct Origin {
 }
 
 /// `lhs = rhs`, both scalar.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Equation {
     pub lhs: ExprId,
     pub rhs: ExprId,
@@ -212,20 +220,20 @@ pub struct Equation {
 }
 
 /// `when … elsewhen … end when` in an equation section.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct When {
     pub branches: Vec<WhenBranch>,
     pub origin: Origin,
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WhenBranch {
     /// Fires at the rising edge of any of them.
     pub conditions: Vec<ExprId>,
     pub body: Vec<WhenAction>,
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum WhenAction {
     Assign {
         var: VarId,
@@ -253,7 +261,7 @@ pub enum WhenAction {
 }
 
 /// An algorithm section: one unit with several outputs. Statement targets are `Place::Var` (or iterators).
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Algorithm {
     pub statements: Vec<Statement>,
     /// Every variable that is assigned.
@@ -261,7 +269,7 @@ pub struct Algorithm {
     pub origin: Origin,
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Assert {
     pub condition: ExprId,
     pub message: ExprId,
@@ -271,7 +279,7 @@ pub struct Assert {
 
 /// Equations that hold only at the ticks of one clock. In them `previous(v)` is `Pre(v)`, `sample` and `hold` are gone;
 /// the variables of the partition keep their value between ticks.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ClockedPartition {
     pub clock: ClockKind,
     pub variables: Vec<VarId>,
@@ -282,7 +290,7 @@ pub struct ClockedPartition {
 }
 
 /// A variable `x` of a discretized partition with the variable that stands for `der(x)` and the equation that is the step of the solver method.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct DiscretizedState {
     pub state: VarId,
     pub derivative: VarId,
@@ -290,7 +298,7 @@ pub struct DiscretizedState {
     pub equation: usize,
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum ClockKind {
     /// Ticks at `(shift + k·period)`, k = 0, 1, …, both exact rationals in seconds, from the start time.
     Periodic { period: Rational, shift: Rational },
@@ -305,13 +313,13 @@ pub enum ClockKind {
 }
 
 /// An exact rational number with positive denominator, in lowest terms.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Rational {
     pub num: i64,
     pub den: i64,
 }
 
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Experiment {
     pub start_time: Option<f64>,
     pub stop_time: Option<f64>,

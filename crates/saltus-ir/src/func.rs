@@ -5,7 +5,7 @@ use saltus_syntax::{Name, Span};
 use std::sync::Arc;
 
 /// A local variable: input, output or protected variable of a function, or an iterator.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Local {
     pub name: Name,
     pub ty: TypeId,
@@ -16,7 +16,7 @@ pub struct Local {
     pub span: Span,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Inline {
     /// No annotation: inlined if it is a single assignment.
     Unstated,
@@ -26,7 +26,7 @@ pub enum Inline {
     Late,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Function {
     /// Qualified name, for messages.
     pub name: Name,
@@ -51,7 +51,7 @@ impl Function {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct DerivativeRule {
     pub function: FuncId,
     pub order: u32,
@@ -61,7 +61,7 @@ pub struct DerivativeRule {
     pub zero_derivative: Vec<u32>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum FunctionBody {
     Algorithm(Vec<Statement>),
     External(External),
@@ -75,7 +75,7 @@ pub enum FunctionBody {
 }
 
 /// `external "C" result = name(args)`
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct External {
     pub language: Name,
     pub name: Name,
@@ -85,7 +85,7 @@ pub struct External {
 }
 
 /// Where the code of an external function is, as its annotation says (specification 12.9.4). Folders are URIs or paths.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ForeignCode {
     /// Lines of C that declare or define the function.
     pub include: Vec<Arc<str>>,
@@ -95,7 +95,7 @@ pub struct ForeignCode {
     pub library_directories: Vec<Arc<str>>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum ExternalArg {
     /// An input expression (in terms of the inputs), among them `size(a, 1)`.
     Value(ExprId),
@@ -103,13 +103,13 @@ pub enum ExternalArg {
     Output(LocalId),
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Statement {
     pub kind: StatementKind,
     pub span: Span,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum StatementKind {
     Assign {
         target: Target,
@@ -155,21 +155,21 @@ pub enum StatementKind {
     Call(ExprId),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum AssertLevel {
     Error,
     Warning,
 }
 
 /// The left side of an assignment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Target {
     pub place: Place,
     /// Subscripts and fields from the outside in.
     pub access: Vec<Access>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Place {
     Local(LocalId),
     /// A variable (scalar: type without dims) of the model, `first` and its followers in row-major order.
@@ -179,7 +179,7 @@ pub enum Place {
     },
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Access {
     Index(Box<[Sub]>),
     Field(u32),

@@ -12,7 +12,7 @@ pub trait Id: Copy {
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize)]
         pub struct $name(pub u32);
         impl Id for $name {
             fn from_index(index: usize) -> Self {
@@ -42,9 +42,17 @@ ids! {
 }
 
 /// A vector indexed by a typed id.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(
+    transparent,
+    bound(
+        serialize = "T: serde::Serialize",
+        deserialize = "T: serde::Deserialize<'de>"
+    )
+)]
 pub struct IdVec<I, T> {
     items: Vec<T>,
+    #[serde(skip)]
     marker: PhantomData<fn(I)>,
 }
 

@@ -18,6 +18,7 @@ pub mod ops;
 pub mod print;
 pub mod scalar;
 pub mod simplify;
+pub mod stored;
 pub mod types;
 pub mod value;
 pub mod verify;

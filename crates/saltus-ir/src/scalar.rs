@@ -800,7 +800,11 @@ impl<'a> Scalarizer<'a> {
 
     /// The element that the symbolic subscripts of the selection choose among `candidates`.
     fn pick(&mut self, selection: &Selection, candidates: Vec<ExprId>) -> ExprId {
-        if candidates.iter().all(|&e| e == candidates[0]) {
+        let mut subscripts = selection.symbolic.iter().zip(&selection.symbolic_sizes);
+        // A subscript out of range is an error, also where all elements are equal.
+        if candidates.iter().all(|&e| e == candidates[0])
+            && subscripts.all(|(&sub, &size)| self.certainly_in_range(sub, size))
+        {
             return candidates[0];
         }
         let base = match candidates.iter().find(|&&e| self.ir.base(e) == Base::Real) {

@@ -3,7 +3,9 @@
 use crate::{EnumId, FuncId, ObjectId, RecordId, TypeId};
 use saltus_syntax::{Name, Span};
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum Base {
     Real,
     Integer,
@@ -24,13 +26,13 @@ impl Base {
 }
 
 /// One array dimension. `Unknown` occurs only inside functions (`input Real u[:]`).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Dim {
     Known(u32),
     Unknown,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Type {
     pub base: Base,
     /// Empty for a scalar.
@@ -73,27 +75,27 @@ impl Type {
 
 /// A record type: fields in declaration order. Two record types are the same when the id is the same;
 /// the front end gives records with equal fields of one class instance one id.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RecordType {
     pub name: Name,
     pub fields: Vec<RecordField>,
     pub span: Span,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RecordField {
     pub name: Name,
     pub ty: TypeId,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EnumType {
     pub name: Name,
     pub literals: Vec<Name>,
 }
 
 /// A class of external objects with its constructor and destructor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ObjectType {
     pub name: Name,
     /// Known once a constructor is called.

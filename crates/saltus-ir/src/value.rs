@@ -3,7 +3,7 @@
 use crate::{EnumId, FuncId};
 use std::sync::Arc;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Value {
     Real(f64),
     Integer(i64),
@@ -18,7 +18,7 @@ pub enum Value {
     Function(FuncId, Arc<[(u32, Value)]>),
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ArrayValue {
     pub dims: Vec<usize>,
     pub elems: Vec<Value>,

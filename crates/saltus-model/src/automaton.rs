@@ -692,6 +692,8 @@ impl AutomatonSystem {
                 closed: false,
                 class: CrossingClass::General,
                 slides: false,
+                guards: Vec::new(),
+                resets: Vec::new(),
                 nominal: 1.0,
                 site: shared.sites[k],
                 text: guard.0.clone(),

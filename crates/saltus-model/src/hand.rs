@@ -216,6 +216,8 @@ impl Layout {
             closed,
             class,
             slides: false,
+            guards: Vec::new(),
+            resets: Vec::new(),
             site,
             text: text.to_owned(),
         });

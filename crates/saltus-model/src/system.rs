@@ -115,15 +115,15 @@ pub trait Instance {
         Ok(None)
     }
 
-    /// After a jump: the values with discrete variables as its impulses make them, if those select another mode. A friction force that is an impulse has
-    /// passed its limit; an ideal diode that an impulse of voltage drives conducts. `at_zero`: crossing functions that are zero throughout the mode.
-    fn refuted(
+    /// After a jump: what its impulses make of the discrete variables while they last. A friction force that is an impulse has passed its limit; an ideal diode that
+    /// an impulse of voltage drives conducts. `at_zero`: crossing functions that are zero throughout the mode.
+    fn during_impulse(
         &self,
         _jump: JumpId,
         _values: &Values,
         _at_zero: &[bool],
-    ) -> Result<Option<Values>, Fault> {
-        Ok(None)
+    ) -> Result<DuringImpulse, Fault> {
+        Ok(DuringImpulse::Agrees)
     }
 
     /// A jump: the event schedule of its system determines what jumps from the left limits in `pre`.
@@ -203,6 +203,17 @@ pub struct JumpInfo {
     pub impulses: Vec<(Slot, Slot)>,
 }
 
+/// What the impulses of a jump say while they last.
+#[derive(Clone, Debug)]
+pub enum DuringImpulse {
+    /// What the jump was computed with.
+    Agrees,
+    /// Other branches within the selected mode: the values with those discrete variables.
+    Within(Values),
+    /// Another mode: the values with the discrete variables that select it.
+    OtherMode(Values),
+}
+
 /// An element of a choice of states that changed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SelectionChange {
@@ -215,6 +226,8 @@ pub struct SelectionChange {
 /// Which accepted point [`Instance::completed_step`] is given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StepPoint {
+    /// The initial values, before the events of the start. What is delayed has had them ever before.
+    Initial,
     /// Inside a step, from the interpolant; only if [`Instance::keeps_past`].
     Inside,
     /// The end of a step, or the left limits at an event.
@@ -327,6 +340,11 @@ pub struct CrossingInfo {
     /// Continuous equations read the relation, and nothing else does: no `when`, no `pre`, no discrete variable, no block that determines it. Its events
     /// change the motion only, so where the motions on both sides lead to its surface the run may go on along it.
     pub slides: bool,
+    /// The conditions of when-clauses that reset states and that depend on the relation, each with the value of its slot for which it holds. Empty if
+    /// that is not known.
+    pub guards: Vec<(Slot, bool)>,
+    /// The states that they reset; empty if that is not known.
+    pub resets: Vec<Slot>,
     /// Magnitude of the operands: values far below it are round-off.
     pub nominal: f64,
     pub site: Site,
@@ -469,6 +487,8 @@ pub struct InitialConditions {
     pub started: Vec<Slot>,
     /// The initial equations.
     pub equations: Vec<Site>,
+    /// Discrete slots whose `pre` the initial system determines, each with the slot in which it does.
+    pub memory: Vec<(Slot, Slot)>,
 }
 
 impl InitialConditions {
@@ -477,6 +497,7 @@ impl InitialConditions {
         checks: Vec::new(),
         started: Vec::new(),
         equations: Vec::new(),
+        memory: Vec::new(),
     };
 }
 

@@ -17,6 +17,7 @@ mod parquet;
 mod reader;
 mod recorder;
 mod recover;
+mod sampled;
 mod signals;
 mod stats;
 mod stream;
@@ -36,6 +37,7 @@ pub use parquet::{ParquetColumn, ParquetWriter, write_parquet, write_parquet_col
 pub use reader::{ResultReader, read_result};
 pub use recorder::{Recorder, Selection, Streamer};
 pub use recover::{Recovered, recover};
+pub use sampled::{compare_sampled, is_sampled, read_sampled};
 pub use signals::parse_comparison_signals;
 pub use stats::{Blocks, EventCounts, Functions, MethodSteps, Seconds, Statistics, Unresolved};
 pub use stream::{Medium, RowSink, Uncuttable};

@@ -1,5 +1,6 @@
 //! What a run cost, as `--stats` writes it. The field names are a promise to users.
 
+use crate::ReadError;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -92,6 +93,11 @@ pub struct Unresolved {
 }
 
 impl Statistics {
+    /// From its JSON text.
+    pub fn from_json(text: &str) -> Result<Statistics, ReadError> {
+        serde_json::from_str(text).map_err(|error| ReadError::format(error.to_string()))
+    }
+
     /// The JSON text, indented, with a final newline.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("plain data has a JSON form");

@@ -8,9 +8,10 @@ use std::fmt;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use saltus_model::{ValueType, VariableKind};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A trajectory of a [`ResultTable`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct SeriesId(pub(crate) u32);
 
 impl SeriesId {
@@ -20,7 +21,7 @@ impl SeriesId {
 }
 
 /// Where a variable's values are.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Source {
     /// The same value in every row: a constant or a parameter.
     Constant(f64),
@@ -40,7 +41,7 @@ impl Source {
 }
 
 /// A variable of the result and what the model says about it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Variable {
     pub description: String,
     pub unit: String,
@@ -137,10 +138,14 @@ impl fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 /// The result of a run.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ResultTable {
     time: Vec<f64>,
     series: Vec<Vec<f64>>,
+    #[serde(
+        serialize_with = "write_variables",
+        deserialize_with = "read_variables"
+    )]
     variables: IndexMap<String, Variable, FxBuildHasher>,
 }
 
@@ -210,7 +215,7 @@ impl ResultTable {
     }
 
     /// A variable and its full name. Spaces after commas do not count: `a[1, 2]` finds `a[1,2]`.
-    pub(crate) fn find(&self, name: &str) -> Option<(&str, &Variable)> {
+    pub fn find(&self, name: &str) -> Option<(&str, &Variable)> {
         if let Some((_, name, variable)) = self.variables.get_full(name) {
             return Some((name, variable));
         }
@@ -313,6 +318,18 @@ impl ResultTable {
             .map(|(_, name)| name)
             .collect()
     }
+}
+
+type Variables = IndexMap<String, Variable, FxBuildHasher>;
+
+/// In their order.
+fn write_variables<S: Serializer>(variables: &Variables, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(variables.iter())
+}
+
+fn read_variables<'de, D: Deserializer<'de>>(from: D) -> Result<Variables, D::Error> {
+    let variables = Vec::<(String, Variable)>::deserialize(from)?;
+    Ok(variables.into_iter().collect())
 }
 
 pub(crate) fn without_index_spaces(name: &str) -> String {

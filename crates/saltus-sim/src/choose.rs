@@ -8,7 +8,6 @@
 use crate::point::{Displaced, Mode};
 use saltus_model::{Fault, FaultKind, Instance, Slot, System, Values};
 use saltus_solve::SolveError;
-use saltus_solve::scale::ONWARD_ULPS;
 use std::collections::{HashSet, VecDeque};
 
 /// Candidates that are tried where none but a singular one is known …
@@ -111,10 +110,8 @@ pub(crate) fn choose<I: Instance, T>(
                     break;
                 }
                 if agrees(instance, &after)? {
-                    // What a short motion has moved lies on the side that it shows; a long one would be seen.
-                    if ulps > ONWARD_ULPS[0] {
-                        mode.displaced = displaced(instance, &values, &after);
-                    }
+                    // The motion shows the side only: states and time are put back when the event ends.
+                    mode.displaced = displaced(instance, &values, &after);
                     mode.displaced.push(Displaced {
                         slot: Slot(0),
                         from: values.time(),

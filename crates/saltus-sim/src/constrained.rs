@@ -65,7 +65,7 @@ impl Constrained {
     pub(crate) fn bound(&self) -> impl Iterator<Item = usize> {
         let slid = self.sliding.iter().flat_map(|s| s.surfaces());
         slid.flat_map(|s| s.members().collect::<Vec<_>>())
-            .chain(self.rests.all.iter().map(|r| r.crossing()))
+            .chain(self.rests.functions())
     }
 
     /// All that these schedules compute at the point in the values.

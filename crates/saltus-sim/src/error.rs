@@ -64,6 +64,13 @@ pub enum SimError {
         relation: Slot,
         site: Site,
     },
+    /// A contact that has turned the motion back was left on its far side, and the motion goes on there.
+    ContactLost {
+        time: f64,
+        relation: Slot,
+        site: Site,
+        depth: f64,
+    },
     /// The start value of an inlined variable contradicts the equations: it would jump at once.
     InlineStart {
         time: f64,
@@ -120,6 +127,7 @@ impl SimError {
             | SimError::EventIteration { time, .. }
             | SimError::Accumulation { time, .. }
             | SimError::Zeno { time, .. }
+            | SimError::ContactLost { time, .. }
             | SimError::InlineStart { time, .. }
             | SimError::Calendar { time, .. }
             | SimError::NoOtherSolution { time, .. }

@@ -5,7 +5,7 @@
 //! set inputs and states that were given other values from outside, and the flags of sample and clocks due now, or of the end of the run
 //! repeat
 //!     run the sorted event system            relations and discrete variables are unknowns here and only here
-//!     apply the reinits it asked for         x⁺
+//!     apply the reinits it asked for         x⁺; of what the mode constrains: a new left limit, from which the constraints may take it by a jump
 //!     enter the mode that it selects         states of that mode, jumps and impulses that its constraints ask for
 //!     if nothing changed: stop               no reinit moved a state, no mode was entered, every discrete slot equals its pre
 //!     pre := v                               for all slots at once; n := n + 1
@@ -45,6 +45,8 @@ pub(crate) struct EventStep {
     pub(crate) iterations: u32,
     /// States that a `reinit` or a jump gave a new value.
     pub(crate) reinitialised: Vec<Slot>,
+    /// Those of the last pass.
+    reinitialised_now: Vec<Slot>,
     /// What was an impulse when a mode was entered, with its weight.
     pub(crate) impulses: Vec<(Slot, f64)>,
     /// The modes entered.
@@ -136,7 +138,8 @@ pub(crate) fn event_step<I: Instance>(
         step.iterations += 1;
         run_event_system(instance, mode, values, tolerances)?;
         let moved = apply_actions(values, step);
-        let entered = enter_mode(instance, mode, values, tolerances, step)?;
+        let disturbed = moved && instance.has_modes() && constrained_reinit(instance, values, step);
+        let entered = enter_mode(instance, mode, values, tolerances, disturbed, step)?;
         if !moved && !entered && discrete_unchanged(instance, values) {
             break;
         }
@@ -190,11 +193,13 @@ fn apply_actions(values: &mut Values, step: &mut EventStep) -> bool {
 fn apply_some(values: &mut Values, step: &mut EventStep) -> bool {
     let mut moved = false;
     let Values { v, actions, .. } = values;
+    step.reinitialised_now.clear();
     for (slot, value) in actions.reinits.drain(..) {
         let now = &mut v[slot.index()];
         if *now != value {
             moved = true;
             *now = value;
+            step.reinitialised_now.push(slot);
             if !step.reinitialised.contains(&slot) {
                 step.reinitialised.push(slot);
             }
@@ -205,6 +210,21 @@ fn apply_some(values: &mut Values, step: &mut EventStep) -> bool {
         step.terminate.get_or_insert(terminate);
     }
     moved
+}
+
+/// Whether a `reinit` of the last pass has set what is no state in the mode in use: a speed that a contact holds. The value is then that of the left limit, as if it had
+/// been so just before.
+fn constrained_reinit<I: Instance>(instance: &I, values: &mut Values, step: &EventStep) -> bool {
+    let states = instance.system(values).states();
+    let no_state = |slot: &&Slot| states.iter().all(|state| state.value != **slot);
+    let constrained: Vec<Slot> = (step.reinitialised_now.iter())
+        .filter(no_state)
+        .copied()
+        .collect();
+    for slot in &constrained {
+        values.pre[slot.index()] = values.get(*slot);
+    }
+    !constrained.is_empty()
 }
 
 fn discrete_unchanged<I: Instance>(instance: &I, values: &Values) -> bool {

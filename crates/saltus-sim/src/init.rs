@@ -18,15 +18,15 @@ use crate::options::{Options, StartPoint};
 use crate::point::Mode;
 use crate::record::{NoteRecord, Recorder};
 use saltus_model::{
-    BlockId, FaultKind, InitialConditions, Inputs, Instance, ModelInfo, ScheduleKind, Site, Slot,
-    SlotRole, System, Values,
+    BlockId, Fault, FaultKind, InitialConditions, Inputs, Instance, ModelInfo, ScheduleKind, Site,
+    Slot, SlotRole, System, Values,
 };
 use saltus_solve::released::{checks_hold, unmet};
-use saltus_solve::scale::{ONWARD_ULPS, time_resolution};
+use saltus_solve::scale::{CONSISTENT_REL, ONWARD_ULPS, time_resolution};
 use saltus_solve::{
     Accuracy, Contradiction, Driver, Effort, Guess, NotReleased, Released, SolveError, Tolerances,
 };
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// First and largest step of λ.
 const HOMOTOPY_STEP_FIRST: f64 = 0.1;
@@ -92,10 +92,20 @@ pub(crate) fn initialise<I: Instance>(
         let start = values;
         let mut cause = None;
         let guesses = Cell::new(Guesses::Keep);
+        let remembered = RefCell::new(None);
         let mut attempt = |instance: &mut I, values: &mut Values| {
             let mut mode = Mode::enter(instance, values, tolerances);
             match solve_initial(instance, &mut mode, values, recorder, guesses.get()) {
-                Ok(()) => Ok(Tried::Entered(mode, ())),
+                Ok(()) => {
+                    let mut first = remembered.borrow_mut();
+                    if first.is_none()
+                        && !instance.is_singular()
+                        && is_remembered(instance, values)?
+                    {
+                        *first = Some((instance.selected_switches().to_vec(), values.clone()));
+                    }
+                    Ok(Tried::Entered(mode, ()))
+                }
                 Err(error) => {
                     cause.get_or_insert_with(|| error.clone());
                     Err(error)
@@ -127,6 +137,10 @@ pub(crate) fn initialise<I: Instance>(
                 break;
             }
         }
+        if let (Ok(None), Some(found)) = (&chosen, remembered.take()) {
+            guesses.set(Guesses::Keep);
+            chosen = from_memory(instance, &start, found, &mut attempt);
+        }
         match chosen.map_err(|fault| failed(SolveError::Fault(fault)))? {
             Some((found, at, ())) => {
                 (mode, values) = (found, at);
@@ -145,6 +159,62 @@ pub(crate) fn initialise<I: Instance>(
     mode.driver.forget_factors();
     mode.driver.accept(instance.system(&values), &values);
     Ok((mode, values))
+}
+
+/// Whether the values of `pre` select the mode in use.
+fn is_remembered<I: Instance>(instance: &I, values: &Values) -> Result<bool, Fault> {
+    let mut remembered = values.clone();
+    for (i, slot) in instance.info().slots.iter().enumerate() {
+        if slot.role == SlotRole::Discrete {
+            remembered.v[i] = remembered.pre[i];
+        }
+    }
+    for &(slot, pre) in &instance.system(values).initial_conditions().memory {
+        remembered.set(slot, values.get(pre));
+    }
+    let (kept, live) = instance.switches(&remembered)?;
+    let selected = instance.selected_switches();
+    Ok((live.iter()).all(|&i| kept[i as usize] == selected[i as usize]))
+}
+
+/// The initial values from which the event iteration leads on, where no mode agrees with its own: a model may need a pass with new values of `pre` to leave
+/// the mode that its memory selects. A block is at rest (`pre(mode) = 0`), the force of the constraint is above the limit and asks for sliding,
+/// whose own force, with the same `pre(mode)`, asks for rest again. The mode that the values of `pre` select is taken, if the one that it asks for has the
+/// same states at the start: then only the discrete part is between them, and the event at the start time decides as any other does.
+fn from_memory<I: Instance>(
+    instance: &mut I,
+    start: &Values,
+    (remembered, values): (Vec<bool>, Values),
+    attempt: &mut dyn FnMut(&mut I, &mut Values) -> Result<Tried<()>, SolveError>,
+) -> Result<Option<(Mode, Values, ())>, Fault> {
+    let (asked, _) = instance.switches(&values)?;
+    let mut solved = |instance: &mut I, switches: &[bool]| -> Result<_, Fault> {
+        let mut values = start.clone();
+        match instance.force_mode(switches, &mut values) {
+            Err(fault) if matches!(fault.kind, FaultKind::Mode { .. }) => return Ok(None),
+            other => other?,
+        }
+        if instance.is_singular() {
+            return Ok(None);
+        }
+        Ok(match attempt(instance, &mut values) {
+            Ok(Tried::Entered(mode, ()) | Tried::Good(mode, ())) => Some((mode, values)),
+            Ok(Tried::Elsewhere) | Err(_) => None,
+        })
+    };
+    let Some((_, there)) = solved(instance, &asked)? else {
+        return Ok(None);
+    };
+    let same = |slot: Slot| {
+        let (a, b) = (values.get(slot), there.get(slot));
+        (a - b).abs() <= CONSISTENT_REL * a.abs().max(b.abs()).max(1.0)
+    };
+    let states = instance.system(&there).states();
+    if !states.iter().all(|state| same(state.value)) {
+        return Ok(None);
+    }
+    let found = solved(instance, &remembered)?;
+    Ok(found.map(|(mode, values)| (mode, values, ())))
 }
 
 /// Values of another run. What it does not tell of the discrete part (relations, conditions of when-clauses) is what the event system

@@ -6,35 +6,43 @@ use crate::error::{Phase, SimError};
 use crate::event_step::EventStep;
 use crate::point::Mode;
 use saltus_model::{
-    ConstraintValue, Fault, FaultKind, Instance, ScheduleKind, Site, System, Values,
+    ConstraintValue, DuringImpulse, Fault, FaultKind, Instance, ScheduleKind, Site, Slot, SlotRole,
+    System, Values,
 };
 use saltus_solve::scale::{CONSTRAINT_BAND_REL, ONWARD_ULPS, time_resolution};
 use saltus_solve::{Accuracy, Driver, Guess, SolveError, Tolerances};
+use std::cell::RefCell;
 
 /// Modes that impulses refute, one after the other.
 const REFUTED_MAX: usize = 16;
 /// Modes that follow each other after a jump without another one.
 const SETTLE_MAX: usize = 8;
+/// Different values of the discrete variables that trials have asked for.
+const SEEN_MAX: usize = 32;
 /// A mode that is met so often in one event without coming to rest is part of a circle.
 const VISITS_MAX: usize = 3;
 
-/// Enters the mode that the discrete variables select now; true if it is another one. `values.pre` are the left limits.
+/// Enters the mode that the discrete variables select now; true if it is another one. `values.pre` are the left limits. `disturbed`: something has set
+/// a quantity that the mode in use constrains, so that its constraints may not hold.
 #[inline]
 pub(crate) fn enter_mode<I: Instance>(
     instance: &mut I,
     mode: &mut Mode,
     values: &mut Values,
     tolerances: Tolerances,
+    disturbed: bool,
     step: &mut EventStep,
 ) -> Result<bool, SimError> {
     if !instance.has_modes() {
         return Ok(false);
     }
     let time = values.time();
-    enter(instance, mode, values, tolerances, step).map_err(|error| SimError::Evaluation {
-        time,
-        phase: Phase::Event,
-        error,
+    enter(instance, mode, values, tolerances, disturbed, step).map_err(|error| {
+        SimError::Evaluation {
+            time,
+            phase: Phase::Event,
+            error,
+        }
     })
 }
 
@@ -43,11 +51,12 @@ fn enter<I: Instance>(
     mode: &mut Mode,
     values: &mut Values,
     tolerances: Tolerances,
+    disturbed: bool,
     step: &mut EventStep,
 ) -> Result<bool, SolveError> {
     let entered = instance.select_mode(values)?;
     let impacts = instance.impacts(values);
-    if !entered && impacts.is_empty() {
+    if !entered && impacts.is_empty() && !disturbed {
         return Ok(false);
     }
     let mut is_circle = false;
@@ -90,9 +99,14 @@ fn enter<I: Instance>(
     }
     let mut start = values.clone();
     step.return_to_left_limits(&mut start);
+    let memory = RefCell::new(Memory::new(instance, values));
     let mut attempt = |instance: &mut I, values: &mut Values| {
         let mut trial = EventStep::default();
+        if !is_hasty {
+            memory.borrow_mut().select(instance, values)?;
+        }
         if let Jumped::Refuted = jump(instance, values, tolerances, &impacts, step, &mut trial)? {
+            memory.borrow_mut().see(values);
             return Ok(Tried::Elsewhere);
         }
         let mut mode = Mode::enter(instance, values, tolerances);
@@ -108,10 +122,12 @@ fn enter<I: Instance>(
             return Ok(Tried::Good(mode, trial));
         }
         pass(instance, &mut mode, values)?;
+        memory.borrow_mut().see(values);
         Ok(Tried::Entered(mode, trial))
     };
     let (time, span) = (values.time(), step.span);
     let mut onward = |instance: &I, mode: &mut Mode, values: &mut Values, ulps: f64| {
+        memory.borrow().put(values);
         go_onward(instance, mode, values, ulps * time_resolution(time, span))
     };
     let among = match is_circle {
@@ -146,6 +162,99 @@ fn enter<I: Instance>(
     mode.replace(found);
     step.add_jump(trial);
     Ok(true)
+}
+
+/// The discrete variables that go with a candidate. A model that remembers its mode (`mode = if pre(mode) == 1 then … else …`) has conditions of its own in
+/// each; a candidate is to meet those of the mode that it is, as after a pass of the event iteration. Only values that passes have asked for count.
+struct Memory {
+    slots: Vec<Slot>,
+    /// Values of these, as passes have left them.
+    seen: Vec<Vec<f64>>,
+    /// Those of the last candidate, if there are such.
+    selected: Option<Vec<f64>>,
+}
+
+impl Memory {
+    fn new<I: Instance>(instance: &I, asked: &Values) -> Memory {
+        let slots = &instance.info().slots;
+        let discrete = |i: &usize| slots[*i].role == SlotRole::Discrete;
+        let mut memory = Memory {
+            slots: (0..slots.len())
+                .filter(discrete)
+                .map(|i| Slot(i as u32))
+                .collect(),
+            seen: Vec::new(),
+            selected: None,
+        };
+        memory.see(asked);
+        memory
+    }
+
+    fn of(&self, values: &Values) -> Vec<f64> {
+        self.slots.iter().map(|slot| values.get(*slot)).collect()
+    }
+
+    /// The candidate moves with its own discrete variables, not with those that it asks for.
+    fn put(&self, values: &mut Values) {
+        for (slot, value) in self.slots.iter().zip(self.selected.iter().flatten()) {
+            values.set(*slot, *value);
+            values.pre[slot.index()] = *value;
+        }
+    }
+
+    fn see(&mut self, values: &Values) {
+        let now = self.of(values);
+        if self.seen.len() < SEEN_MAX && !self.seen.contains(&now) {
+            self.seen.push(now);
+        }
+    }
+
+    /// Gives the discrete variables, now and before, values that select the mode in use, if such have been seen: all of a pass, or one after the other, each that
+    /// brings it nearer.
+    fn select<I: Instance>(&mut self, instance: &I, values: &mut Values) -> Result<(), Fault> {
+        let selected = instance.selected_switches();
+        let away = |values: &Values| -> Result<usize, Fault> {
+            let (now, live) = instance.switches(values)?;
+            let differs = |&&i: &&u32| now[i as usize] != selected[i as usize];
+            Ok(live.iter().filter(differs).count())
+        };
+        let mut trial = values.clone();
+        let mut least = away(&trial)?;
+        for seen in &self.seen {
+            if least == 0 {
+                break;
+            }
+            let mut whole = values.clone();
+            for (slot, value) in self.slots.iter().zip(seen) {
+                whole.set(*slot, *value);
+                whole.pre[slot.index()] = *value;
+            }
+            if away(&whole)? == 0 {
+                (trial, least) = (whole, 0);
+            }
+        }
+        for seen in &self.seen {
+            for (slot, value) in self.slots.iter().zip(seen) {
+                let before = trial.get(*slot);
+                if least == 0 || before == *value {
+                    continue;
+                }
+                trial.set(*slot, *value);
+                let now = away(&trial)?;
+                if now < least {
+                    least = now;
+                    trial.pre[slot.index()] = *value;
+                } else {
+                    trial.set(*slot, before);
+                }
+            }
+        }
+        self.selected = (least == 0).then(|| self.of(&trial));
+        if least == 0 {
+            *values = trial;
+        }
+        Ok(())
+    }
 }
 
 /// After a jump: whether passes of the event system lead from mode to mode without another one. Quantities that an impulse has brought to a
@@ -265,16 +374,38 @@ fn jump<I: Instance>(
     let mut driver = Driver::new(system, instance.info(), tolerances);
     driver.accept(system, values);
     let (accuracy, guess) = (Accuracy::Tight, Guess::Current);
-    driver.run(system, ScheduleKind::Event, values, accuracy, guess)?;
-    let at_zero = zero_throughout(instance, values, tolerances);
-    if let Some(during) = instance.refuted(jump, values, &at_zero)? {
-        event.return_to_left_limits(values);
+    let left = values.clone();
+    for pass in 0..REFUTED_MAX {
+        driver.run(system, ScheduleKind::Event, values, accuracy, guess)?;
+        let at_zero = zero_throughout(instance, values, tolerances);
+        let (during, refuted) = match instance.during_impulse(jump, values, &at_zero)? {
+            DuringImpulse::Agrees => break,
+            DuringImpulse::Within(during) => (during, false),
+            DuringImpulse::OtherMode(during) => (during, true),
+        };
+        if refuted {
+            event.return_to_left_limits(values);
+        } else if pass + 1 < REFUTED_MAX {
+            // The same mode with other branches: friction that takes no impulse in one of its branches.
+            values.clone_from(&left);
+        } else {
+            return Err(no_mode());
+        }
         // While the impulse lasts, an iteration of its own has come to these.
         for slot in instance.system(values).discrete_slots() {
             values.v[slot.index()] = during.get(*slot);
-            values.pre[slot.index()] = during.get(*slot);
+            if refuted {
+                values.pre[slot.index()] = during.get(*slot);
+            }
         }
-        return Ok(Jumped::Refuted);
+        if refuted {
+            return Ok(Jumped::Refuted);
+        }
+        driver.forget_factors();
+    }
+    // After the impulse relations are those of the values again.
+    for slot in instance.system(values).discrete_slots() {
+        values.v[slot.index()] = left.get(*slot);
     }
     for slot in &info.moved {
         if !step.reinitialised.contains(slot) {

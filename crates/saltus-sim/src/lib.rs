@@ -43,7 +43,8 @@
 //! | `work` | the work space of a run, which the next one uses again |
 //! | `watch` | events that accumulate |
 //! | `sliding` | the motion along surfaces to which the motions on both sides lead (DESIGN 5.6) |
-//! | `zeno` | the rest at the limit of infinitely many events |
+//! | `contact` | contacts, each with its own speeds: when one closes |
+//! | `zeno` | the rest at contacts that are closed |
 //! | `constrained` | motions bound by either: initial value problem, values, crossing functions |
 //! | `surface`, `field` | surfaces, rates of their functions, the model at points of one's own choice |
 //! | `creep` | small steps at discontinuities that are no events |
@@ -54,6 +55,7 @@
 mod calendar;
 mod choose;
 mod constrained;
+mod contact;
 mod creep;
 mod error;
 mod event_step;

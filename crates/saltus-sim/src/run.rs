@@ -13,6 +13,7 @@
 //! integrator has taken stays. So a run that stops often is the same run, bit by bit.
 
 mod bind;
+mod contacts;
 mod outside;
 mod saved;
 
@@ -38,9 +39,10 @@ use crate::record::{
 use crate::resolve::size_to_show;
 use crate::restart::{after_event, motion_change, settle};
 use crate::work::{Room, Work};
-use saltus_control::{Control, Stop};
+use saltus_control::{Control, Stage, Stop};
 use saltus_model::{
-    CrossingInfo, Fault, Instance, ScheduleKind, Site, Slot, StepPoint, System, Values,
+    CrossingClass, CrossingInfo, Fault, Instance, ScheduleKind, Site, Slot, StepPoint, System,
+    Values,
 };
 use saltus_solve::roots::Change;
 use saltus_solve::scale::{
@@ -63,6 +65,8 @@ const PAST_DEGREE: u32 = 7;
 const LOCATED_BAND: f64 = 4.0;
 /// The round-off of a function is at most this part of its size over the step.
 const ROUND_OFF_PART: f64 = 1e-3;
+/// A function above this part of its nominal value is not zero, however coarse time is.
+const NEAR_ZERO_REL: f64 = 1e-6;
 /// A step that does not show the motion up to an event is taken again so many times in a row.
 const REPEATS_MAX: u32 = 16;
 
@@ -201,14 +205,22 @@ pub(crate) fn begin<I: Instance, P: DerefMut<Target = I>, R: Recorder>(
         None => (None, None),
     };
     let begun = inline.as_ref();
-    let initial = initialise(
-        &mut *instance,
-        options,
-        tolerances,
-        &mut recorder,
-        begun,
-        used,
-    );
+    control.report(Stage::Initialise, None);
+    let initial = saltus_control::within(control, || {
+        initialise(
+            &mut *instance,
+            options,
+            tolerances,
+            &mut recorder,
+            begun,
+            used,
+        )
+    });
+    let time = options.start_time;
+    let initial = initial.unwrap_or_else(|stop| match stop {
+        Stop::Cancelled => Err(SimError::Cancelled { time }),
+        Stop::Deadline { seconds } => Err(SimError::WallClock { time, seconds }),
+    });
     let (mode, values) = match initial {
         Ok(initial) => initial,
         Err(error) => {
@@ -420,6 +432,7 @@ pub(crate) struct Run<P, R> {
 impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
     /// Goes on until nothing is left to do up to the time at which the run is to stop. A run that has failed is finished.
     fn run(&mut self) -> Result<(), SimError> {
+        let _entered = saltus_control::enter(&self.control);
         while !self.is_paused() {
             self.go_on()?;
         }
@@ -460,6 +473,10 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         self.begin_inline()?;
         self.work.before.clone_from(&self.values.v);
         self.work.step.clear();
+        if matches!(self.options.start, StartPoint::InitialSystem) {
+            self.instance
+                .completed_step(&mut self.values, StepPoint::Initial);
+        }
         let flags = match self.options.start {
             StartPoint::InitialSystem => TimeFlags::Due,
             // Events of this instant have been in the run that goes on.
@@ -505,7 +522,10 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         }
         let end = self.work.integrator.time();
         let target = end.min(self.next_time_event);
-        let mut located = self.find_event(self.cursor, target)?;
+        let mut located = match self.find_event(self.cursor, target) {
+            Ok(located) => located,
+            Err(error) => return self.fold(error),
+        };
         if let Some(located) = &mut located
             && self.constrained.is_none()
         {
@@ -709,8 +729,12 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         if !self.wall_checks.is_multiple_of(16) {
             return Ok(());
         }
-        if let Some(Stop::Deadline { seconds }) = self.control.stop() {
-            return Err(SimError::WallClock { time, seconds });
+        let share = (time - self.options.start_time) / self.options.span();
+        self.control.report(Stage::Run, Some(share.clamp(0.0, 1.0)));
+        match self.control.stop() {
+            Some(Stop::Cancelled) => return Err(SimError::Cancelled { time }),
+            Some(Stop::Deadline { seconds }) => return Err(SimError::WallClock { time, seconds }),
+            None => {}
         }
         if let Some(limit) = self.options.wall_seconds_max {
             let seconds = elapsed(&self.control, self.seconds_start);
@@ -828,7 +852,11 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             return Ok(None);
         }
         let t = self.work.integrator.time();
-        self.left_limits(t, Accuracy::Tight)?;
+        match self.left_limits(t, Accuracy::Tight) {
+            // The step has gone beyond the end of a branch of solutions.
+            Err(SimError::Evaluation { error, .. }) if error.recoverable() => return Ok(None),
+            other => other?,
+        }
         let system = self.instance.system(&self.values);
         system
             .eval_crossings(&mut self.values, &mut self.work.r)
@@ -856,6 +884,8 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
     /// solution goes on over a few units of time resolution, so the failure there is the end of the branch and not one of the iteration.
     fn fold(&mut self, error: SimError) -> Result<State, SimError> {
         let end = self.work.integrator.time();
+        // The last accepted point is where the step began, or the last event in it.
+        let from = self.work.integrator.time_old().max(self.last_event);
         let (mut t_left, mut t, failure) = match &error {
             SimError::StepTooSmall {
                 cause: Some(cause), ..
@@ -865,15 +895,11 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
                 }
                 _ => return Err(error),
             },
-            // The last accepted point is where the step began, or the last event in it.
             SimError::Evaluation {
                 time,
                 phase: Phase::Output | Phase::Continuous,
                 error: SolveError::Newton(failure),
-            } => {
-                let from = self.work.integrator.time_old().max(self.last_event);
-                (from, *time, failure)
-            }
+            } => (from, *time, failure),
             _ => return Err(error),
         };
         let failure = failure.clone();
@@ -1056,19 +1082,20 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         if let Some(located) = &found {
             self.work.isolation.forget();
             debug_assert!(located.t_right > from);
-        } else if self.work.watch.has_suspect()
-            && let Some((crossing, limit)) = self
-                .work
-                .watch
-                .fallen_through(self.work.isolation.end_values())
-        {
-            let info = &self.instance.system(&self.values).crossings()[crossing];
-            return Err(SimError::Zeno {
-                time: to,
-                limit,
-                relation: info.relation,
-                site: info.site,
-            });
+        } else {
+            self.check_contacts(to)?;
+            let r = self.work.isolation.end_values();
+            if self.work.watch.has_suspect()
+                && let Some(crossing) = self.work.watch.fallen_through(r)
+            {
+                let info = &self.instance.system(&self.values).crossings()[crossing];
+                return Err(SimError::ContactLost {
+                    time: to,
+                    relation: info.relation,
+                    site: info.site,
+                    depth: r[crossing].abs(),
+                });
+            }
         }
         Ok(found)
     }
@@ -1351,11 +1378,23 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         }
         let is_fold = kind == EventKind::Fold;
         let is_beyond = t > self.work.integrator.time();
-        self.past_points(t.min(self.work.integrator.time()))?;
-        if is_fold {
-            self.mode.driver.set_branch(Branch::Hold);
+        let completed = self.completed;
+        let reached = self
+            .past_points(t.min(self.work.integrator.time()))
+            .and_then(|()| {
+                if is_fold {
+                    self.mode.driver.set_branch(Branch::Hold);
+                }
+                self.event_limits(t_left, t)
+            });
+        if let Err(error) = reached {
+            // A branch of solutions may end before the event, in the same step.
+            if is_fold {
+                return Err(error);
+            }
+            self.completed = completed;
+            return self.fold(error);
         }
-        self.event_limits(t_left, t)?;
         self.instance
             .completed_step(&mut self.values, StepPoint::End);
         if kind == EventKind::Time {
@@ -1439,22 +1478,30 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         } else {
             &[]
         };
-        let (changes, size) = (&self.work.causes, &self.work.isolation.scale);
+        let size = &self.work.isolation.scale;
         let (truth, values) = (&self.work.truth, &self.values);
         let stays = |i: usize| {
             let now = |c: &CrossingInfo| values.get(c.relation) != 0.0;
             reset && crossings.get(i).is_some_and(|c| now(c) != truth[i])
         };
-        let zeno = (self.work.watch).event(t, bounces, changes, size, stays, || {
+        let zeno = (self.work.watch).event(t, bounces, size, stays, || {
             far_sides
                 .iter()
                 .filter_map(|(i, _)| crossings.get(*i))
                 .map(|c| (c.relation, c.site))
                 .collect()
         })?;
-        if let Some(point) = zeno
-            && self.rest(point)?
-        {
+        if let Some(point) = zeno.filter(|_| self.inline.is_some() && !self.mode_changed()) {
+            // Rest is a motion bound to states.
+            let info = &self.instance.system(&self.values).crossings()[point.crossing];
+            return Err(SimError::Zeno {
+                time: t,
+                limit: point.limit,
+                relation: info.relation,
+                site: info.site,
+            });
+        }
+        if self.meet_contacts()? {
             change = Some(Discontinuity::Dynamics);
         }
         if discrete_changed {
@@ -1482,13 +1529,19 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
 
     /// Event step, settling and right limits at the present instant. True if the event was moved beyond it.
     fn event_values(&mut self, t: f64) -> Result<Settled, SimError> {
+        if self.constrained.is_some() {
+            self.place_rests()?;
+        }
         self.event_step(TimeFlags::Due)?;
         // Where the motion goes on as before, a function that has just changed sides moves on as well.
         let resolution = time_resolution(t, self.work.integrator.step_size());
         let alone = t - self.last_event > DENSE_EVENTS_ULPS * resolution;
         self.last_event = t;
         let slid = self.summary.statistics.sliding_segments;
-        let rebound = self.may_bind() && self.bind()?;
+        let mut rebound = self.may_bind() && self.bind()?;
+        if self.constrained.is_some() {
+            rebound |= self.go_on_at_rest()?;
+        }
         let slides = self.summary.statistics.sliding_segments > slid;
         let moved = alone
             && self.constrained.is_none()
@@ -1702,6 +1755,9 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
                     self.work.isolation.restart_within(i, self.work.r[i], band);
                 }
             }
+            for (i, band) in self.round_off_of_time() {
+                self.work.isolation.restart_within(i, self.work.r[i], band);
+            }
             let Work {
                 isolation,
                 r,
@@ -1725,6 +1781,46 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             }
         }
         Ok(())
+    }
+
+    /// How much the resolution of time moves the functions that made the present event happen, where they are zero after it.
+    ///
+    /// The voltage u(t) - v at a diode that has just turned off begins with a slope of zero, but u(t) and v move by u' ε t each between two floats. Within
+    /// that the function has no sign. Measured by a step of time alone, with the states as they are. Functions that are affine have no
+    /// such part: time enters them as the states do.
+    fn round_off_of_time(&mut self) -> Vec<(usize, f64)> {
+        let system = self.instance.system(&self.values);
+        let (crossings, r) = (system.crossings(), &self.work.r);
+        let is_zero = |i: usize| {
+            let nominal = nominal_magnitude(crossings[i].nominal);
+            crossings[i].class == CrossingClass::General && r[i].abs() <= NEAR_ZERO_REL * nominal
+        };
+        let indices = self.work.causes.iter().map(|change| change.index);
+        let zeros: Vec<usize> = indices.filter(|&i| i < r.len() && is_zero(i)).collect();
+        if zeros.is_empty() {
+            return Vec::new();
+        }
+        let t = self.values.time();
+        let now = self.values.v.clone();
+        self.values
+            .set(Slot::TIME, t + RESTART_ULPS * time_resolution(t, 0.0));
+        let mut moved = vec![0.0; r.len()];
+        let driver = &mut self.mode.driver;
+        let mut run = |kind| {
+            let (accuracy, guess) = (Accuracy::Tight, Guess::Current);
+            driver.run(system, kind, &mut self.values, accuracy, guess)
+        };
+        let evaluated = run(ScheduleKind::Derivatives)
+            .and_then(|()| run(ScheduleKind::Crossings))
+            .and_then(|()| Ok(system.eval_crossings(&mut self.values, &mut moved)?));
+        self.values.v = now;
+        // What cannot be evaluated there is left to the located values.
+        match evaluated {
+            Ok(()) => (zeros.into_iter())
+                .map(|i| (i, (moved[i] - self.work.r[i]).abs()))
+                .collect(),
+            Err(_) => Vec::new(),
+        }
     }
 
     fn schedule_time_event(&mut self) -> Result<(), SimError> {

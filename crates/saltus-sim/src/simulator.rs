@@ -161,7 +161,12 @@ impl<I: Instance, R: Recorder> Simulator<I, R> {
 
     /// One step of the integrator, or one event.
     pub fn step(&mut self) -> Result<Progressed, SimError> {
-        self.running()?.step_to(f64::INFINITY)
+        self.step_to(f64::INFINITY)
+    }
+
+    /// The same, but nothing after `t`.
+    pub fn step_to(&mut self, t: f64) -> Result<Progressed, SimError> {
+        self.running()?.step_to(t)
     }
 
     /// All variables where the run stands; before it is initialised there are none.
@@ -186,6 +191,18 @@ impl<I: Instance, R: Recorder> Simulator<I, R> {
     pub fn values_at(&self, t: f64) -> Result<Cow<'_, Values>, SimError> {
         match self.run() {
             Some(run) => run.values_at(t),
+            None => Err(SimError::NotRunning { time: self.time() }),
+        }
+    }
+
+    /// All continuous variables where some states and inputs have other values than in `values`; relations and discrete variables are held.
+    pub fn values_with(
+        &self,
+        values: &Values,
+        changed: &[(Slot, f64)],
+    ) -> Result<Values, SimError> {
+        match self.run() {
+            Some(run) => run.values_with(values, changed),
             None => Err(SimError::NotRunning { time: self.time() }),
         }
     }

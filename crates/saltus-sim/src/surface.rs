@@ -5,11 +5,13 @@
 
 use crate::field::{DIFFERENCE_REL, Field, PLACES, along};
 use saltus_model::{CrossingClass, System, Values};
-use saltus_solve::scale::nominal_magnitude;
+use saltus_solve::scale::{EPS, nominal_magnitude};
 use saltus_solve::{SignRule, SolveError};
 
 /// Gradients, each in units of its length, that differ by less are parallel.
 const PARALLEL: f64 = 1e-6;
+/// A part of a gradient by differences that is below this part of the largest, both times the size of their states, is round-off.
+const INDEPENDENT: f64 = 1e-10;
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Surface {
@@ -34,6 +36,17 @@ impl Surface {
 
     pub(crate) fn members(&self) -> impl Iterator<Item = usize> {
         self.members.iter().map(|member| member.0)
+    }
+
+    /// The first function changes with this state.
+    pub(crate) fn depends_on(&self, state: usize) -> bool {
+        self.gradient[state] != 0.0
+    }
+
+    /// The round-off of the first function at these states.
+    pub(crate) fn round_off(&self, x: &[f64], t: f64) -> f64 {
+        let terms = (self.gradient.iter().zip(x)).map(|(slope, x)| (slope * x).abs());
+        EPS * terms.fold((self.time_slope * t).abs(), f64::max)
     }
 
     /// The sign of a member relative to the first.
@@ -179,6 +192,17 @@ fn gradients(
             match s.gradient.get_mut(k) {
                 Some(g) => *g = slope,
                 None => s.time_slope = slope,
+            }
+        }
+    }
+    // Of difference quotients that are not exact a small one is round-off: the function does not depend on that state.
+    for s in (surfaces.iter_mut()).filter(|s| s.class == CrossingClass::General) {
+        let part = |(g, k): (f64, usize)| g.abs() * (x[k].abs() + nominal[k]);
+        let parts = (s.gradient.iter().copied().zip(0..)).map(part);
+        let least = INDEPENDENT * parts.fold((s.time_slope * t.abs().max(1.0)).abs(), f64::max);
+        for (k, g) in s.gradient.iter_mut().enumerate() {
+            if part((*g, k)) <= least {
+                *g = 0.0;
             }
         }
     }

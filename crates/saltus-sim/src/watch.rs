@@ -5,9 +5,7 @@
 //! leaves zero on the side from which the events had kept it (a ball that falls through the table).
 
 use crate::error::SimError;
-use crate::zeno::ZenoPoint;
 use saltus_model::{Site, Slot};
-use saltus_solve::roots::Change;
 use saltus_solve::scale::time_resolution;
 
 /// More events than this within a negligible time end the run.
@@ -20,11 +18,17 @@ const ZENO_STREAK: u32 = 8;
 const ZENO_ULPS: f64 = 4096.0;
 /// A ratio of intervals is steady if it differs from the one before by less than this part of its distance from one.
 const STEADY_PART: f64 = 0.1;
-/// What is left before the limit is not felt, or so little that the excursions of the function decide: relative to the span and to the present time.
+/// What is left before the limit is not felt, relative to the span and to the present time.
 const LEFT_REL: f64 = 1e-9;
-const NEAR_REL: f64 = 1e-4;
 /// Depth of falling through, relative to the function's size when the intervals began to shrink.
 const FALL_THROUGH_REL: f64 = 1e-9;
+
+/// A Zeno point as intervals show it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct ZenoPoint {
+    pub(crate) crossing: usize,
+    pub(crate) limit: f64,
+}
 
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct History {
@@ -69,13 +73,12 @@ impl Watch {
         }
     }
 
-    /// An event at `time` caused by these crossings, each with the sign of its far side; `changes` are their values, `size[i]` is |r_i| over the step before.
+    /// An event at `time` caused by these crossings, each with the sign of its far side; `size[i]` is |r_i| over the step before.
     /// `stays` tells that a relation holds after the event what it holds on the far side. A Zeno point if their intervals show one nearby.
     pub(crate) fn event(
         &mut self,
         time: f64,
         crossings: &[(usize, f64)],
-        changes: &[Change],
         size: &[f64],
         stays: impl Fn(usize) -> bool,
         relations: impl FnOnce() -> Vec<(Slot, Site)>,
@@ -94,7 +97,7 @@ impl Watch {
                 relations: relations(),
             });
         }
-        for (&(i, side), change) in crossings.iter().zip(changes) {
+        for &(i, side) in crossings {
             let tiny = ZENO_ULPS * time_resolution(time, 0.0);
             (self.suspects).retain(|suspect| suspect.crossing != i || time - suspect.limit <= tiny);
             let history = &mut self.histories[i][usize::from(side > 0.0)];
@@ -117,13 +120,10 @@ impl Watch {
             if history.steady >= ZENO_STREAK {
                 let left = interval * ratio / (1.0 - ratio);
                 let span = self.span.max(time.abs());
-                if left <= NEAR_REL * span {
+                if left <= LEFT_REL * span {
                     point = Some(ZenoPoint {
                         crossing: i,
-                        side: -side,
                         limit: time + left,
-                        round_off: (change.value_right - change.value_left).abs(),
-                        unfelt: left <= LEFT_REL * span,
                     });
                 }
             }
@@ -137,29 +137,26 @@ impl Watch {
                 });
                 point.get_or_insert(ZenoPoint {
                     crossing: i,
-                    side: -side,
                     limit: time,
-                    round_off: (change.value_right - change.value_left).abs(),
-                    unfelt: false,
                 });
             }
         }
         Ok(point)
     }
 
-    /// The motion rests: what was suspected of this function has been dealt with.
+    /// A contact has closed: what was suspected of its function has been dealt with.
     pub(crate) fn rested(&mut self, crossing: usize) {
         self.histories[crossing] = [History::default(); 2];
         (self.suspects).retain(|suspect| suspect.crossing != crossing);
     }
 
     /// After an accepted step without event, with the crossing functions at its end: the crossing through which the model falls.
-    pub(crate) fn fallen_through(&self, r: &[f64]) -> Option<(usize, f64)> {
+    pub(crate) fn fallen_through(&self, r: &[f64]) -> Option<usize> {
         let fell = |suspect: &&Suspect| {
             suspect.side * r[suspect.crossing] > FALL_THROUGH_REL * suspect.size
         };
         let suspect = self.suspects.iter().find(fell)?;
-        Some((suspect.crossing, suspect.limit))
+        Some(suspect.crossing)
     }
 
     pub(crate) fn has_suspect(&self) -> bool {

@@ -1,5 +1,6 @@
 //! The work space of a run, made for one mode and used again: by every event of the run, and by the next run of the same instance.
 
+use crate::contact::Contacts;
 use crate::event_step::EventStep;
 use crate::options::Options;
 use crate::point::{AffineRows, Mode, PARKED_MAX, continuous_slots};
@@ -88,6 +89,7 @@ pub(crate) struct Work {
     /// What each relation holds between events.
     pub(crate) truth: Vec<bool>,
     pub(crate) watch: Watch,
+    pub(crate) contacts: Contacts,
     pub(crate) x: Vec<f64>,
     pub(crate) dx: Vec<f64>,
     pub(crate) r: Vec<f64>,
@@ -125,6 +127,7 @@ impl Work {
             rows: AffineRows::default(),
             truth: vec![false; n_crossings],
             watch: Watch::new(options.span(), n_crossings),
+            contacts: Contacts::default(),
             x: vec![0.0; system.states().len()],
             dx: vec![0.0; system.states().len()],
             r: vec![0.0; n_crossings],
@@ -209,6 +212,7 @@ impl Work {
         self.isolation.reset();
         self.rows.forget();
         self.watch.reset(options.span());
+        self.contacts.all.clear();
         self.at_zero.fill(0.0);
     }
 }

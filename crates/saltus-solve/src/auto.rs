@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! explicit:  DOPRI5, or DOP853 at tight tolerances; stability limits the step (StiffnessDetector), or many trials fail → implicit
+//!            after many steps without that → implicit for a window, to compare
 //! implicit:  BDF for large sparse systems without many restarts, else Radau IIA
 //!            over a window of steps an explicit method would have been cheaper → explicit
 //! ```
@@ -32,6 +33,11 @@ const TRIALS_WINDOW: u32 = 40;
 const REPEATED_SHARE_MAX: f64 = 0.4;
 /// A step with at least this many times the evaluations of one trial had several.
 const REPEATED_RATIO: f64 = 1.75;
+/// Explicit steps after which the implicit method is tried, for as long as one window. Where flows are roots of pressure differences, steps stay short although
+/// no estimate of an eigenvalue is at the boundary: the solution trembles within the tolerance, and eigenvalues change with every zero of a difference. Only the comparison
+/// shows it. Each trial in vain makes the next one come later by `TRIAL_GROWTH`, so that all together cost little.
+const TRIAL_STEPS: u64 = 1000;
+const TRIAL_GROWTH: u64 = 4;
 /// Coming back to the implicit method within so many steps was too early.
 const EARLY: u64 = 100;
 /// Steps per restart below which a multistep method is not used, and from which on it is taken again.
@@ -65,6 +71,16 @@ pub(crate) struct Auto {
     explicit_steps: u32,
     repeated_steps: u32,
     struggles: bool,
+    /// Explicit steps since an implicit method was used, and how many there may be before one is tried.
+    explicit_run: u64,
+    trial_after: u64,
+    /// Evaluations of those steps, and the time that they covered.
+    run_evaluations: f64,
+    run_time: f64,
+    /// During a trial: evaluations that the explicit method needed for a unit of time.
+    trial_pace: Option<f64>,
+    /// Time that the implicit steps of the window covered.
+    window_time: f64,
     /// Mean number of implicit steps between restarts; infinite before the first.
     steps_per_segment: f64,
     steps_in_segment: u32,
@@ -98,6 +114,12 @@ impl Auto {
             explicit_steps: 0,
             repeated_steps: 0,
             struggles: false,
+            explicit_run: 0,
+            trial_after: TRIAL_STEPS,
+            run_evaluations: 0.0,
+            run_time: 0.0,
+            trial_pace: None,
+            window_time: 0.0,
             steps_per_segment: f64::INFINITY,
             steps_in_segment: 0,
         }
@@ -118,11 +140,14 @@ impl Auto {
         });
     }
 
-    /// An explicit step was accepted, after so many evaluations.
-    pub(crate) fn after_explicit(&mut self, evaluations: u64) {
+    /// An explicit step of this size was accepted, after so many evaluations.
+    pub(crate) fn after_explicit(&mut self, evaluations: u64, step_size: f64) {
         if let Some(steps) = &mut self.since_return {
             *steps += 1;
         }
+        self.explicit_run += 1;
+        self.run_evaluations += evaluations as f64;
+        self.run_time += step_size;
         let (stages, _) = self.stages_and_boundary();
         self.explicit_steps += 1;
         self.repeated_steps += u32::from(evaluations as f64 >= REPEATED_RATIO * stages);
@@ -134,9 +159,9 @@ impl Auto {
         }
     }
 
-    /// Trials of the explicit method fail too often.
-    pub(crate) fn struggles(&self) -> bool {
-        self.struggles
+    /// Trials of the explicit method fail too often, or it is time to compare it with an implicit one.
+    pub(crate) fn wants_implicit(&self) -> bool {
+        self.struggles || self.explicit_run >= self.trial_after
     }
 
     /// What failed before says nothing about what comes: after a discontinuity the first trial often fails.
@@ -160,6 +185,14 @@ impl Auto {
             Some(steps) if steps < EARLY => (2 * self.window).min(WINDOW_MAX),
             Some(_) | None => WINDOW_MIN,
         };
+        let is_trial = self.explicit_run >= self.trial_after;
+        if is_trial {
+            self.trial_after = self.trial_after.saturating_mul(TRIAL_GROWTH);
+        }
+        self.trial_pace = is_trial.then_some(self.run_evaluations / self.run_time);
+        self.explicit_run = 0;
+        self.run_evaluations = 0.0;
+        self.run_time = 0.0;
         self.clear_window();
         self.forget_trials();
         self.steps_in_segment = 0;
@@ -173,9 +206,14 @@ impl Auto {
         let stretch = step.step_size * step.lipschitz / (BOUNDARY_SHARE * boundary);
         self.evaluations_explicit += stages * stretch.max(1.0);
         self.evaluations_implicit += step.evaluations as f64;
+        self.window_time += step.step_size;
         self.seen += 1;
         if self.seen >= self.window {
-            self.explicit_is_cheaper = self.evaluations_explicit < GAIN * self.evaluations_implicit;
+            self.explicit_is_cheaper = match self.trial_pace.take() {
+                // What the explicit method needed before is known: the implicit one has to be the cheaper one clearly, because its steps also solve systems.
+                Some(pace) => self.evaluations_implicit >= GAIN * pace * self.window_time,
+                None => self.evaluations_explicit < GAIN * self.evaluations_implicit,
+            };
             self.clear_window();
         }
     }
@@ -213,6 +251,7 @@ impl Auto {
     }
 
     fn clear_window(&mut self) {
+        self.window_time = 0.0;
         self.seen = 0;
         self.evaluations_implicit = 0.0;
         self.evaluations_explicit = 0.0;
@@ -230,9 +269,9 @@ mod tests {
             if restarts && k % 10 == 0 {
                 auto.forget_trials();
             }
-            auto.after_explicit(evaluations);
+            auto.after_explicit(evaluations, 1.0);
         }
-        auto.struggles()
+        auto.wants_implicit()
     }
 
     #[test]
@@ -244,8 +283,35 @@ mod tests {
         assert!(!struggles(&[6, 6, 12], false), "one in three is usual");
         assert!(!struggles(&[12], true), "after discontinuities trials fail");
         let mut auto = Auto::new(Tolerances::new(1e-6));
-        (0..100).for_each(|_| auto.after_explicit(12));
+        (0..100).for_each(|_| auto.after_explicit(12, 1.0));
         assert_eq!(auto.leave_explicit(), SolverName::Radau);
-        assert!(!auto.struggles(), "the implicit method is in use");
+        assert!(!auto.wants_implicit(), "the implicit method is in use");
+    }
+    /// Steps that an explicit method makes until an implicit one is tried, three times, with an implicit window in vain between them.
+    #[test]
+    fn a_long_explicit_run_is_compared_with_the_implicit_method_ever_more_rarely() {
+        let mut auto = Auto::new(Tolerances::new(1e-6));
+        let mut tried_after = || {
+            let mut steps = 0;
+            while !auto.wants_implicit() {
+                auto.after_explicit(6, 1.0);
+                steps += 1;
+            }
+            assert_eq!(auto.leave_explicit(), SolverName::Radau);
+            for _ in 0..auto.window {
+                // As many evaluations for a unit of time, although each step looks stiff.
+                auto.after_implicit(ImplicitStep {
+                    step_size: 3.0,
+                    evaluations: 18,
+                    lipschitz: 100.0,
+                });
+            }
+            assert!(auto.leaves_implicit(), "the explicit method is cheaper");
+            steps
+        };
+        assert_eq!(
+            [tried_after(), tried_after(), tried_after()],
+            [1000, 4000, 16000]
+        );
     }
 }

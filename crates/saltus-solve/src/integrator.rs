@@ -528,13 +528,13 @@ impl Integrator {
         }
     }
 
-    /// Before a step: leaves an explicit method that stability limits, and an implicit one that an explicit one would beat.
+    /// Before a step: leaves an explicit method that stability limits or that is to be compared, and an implicit one that an explicit one would beat.
     #[inline]
     fn choose_method<P: Problem>(&mut self, problem: &P) {
         let Some(auto) = &mut self.auto else {
             return;
         };
-        if self.methods[self.active].is_stiff() || auto.struggles() {
+        if self.methods[self.active].is_stiff() || auto.wants_implicit() {
             auto.see_pattern(problem.dae_pattern().or(problem.pattern()));
             let implicit = auto.leave_explicit();
             self.stiff_switches += 1;
@@ -561,7 +561,7 @@ impl Integrator {
             (m.time() - m.time_old(), m.lipschitz(), m.statistics().rhs_evaluations)
         });
         if method.is_explicit() {
-            auto.after_explicit(after - evaluations);
+            auto.after_explicit(after - evaluations, step_size);
         } else {
             auto.after_implicit(ImplicitStep {
                 step_size,

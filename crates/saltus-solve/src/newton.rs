@@ -595,6 +595,7 @@ impl<S: System> BlockSolve<'_, S> {
         };
         self.residual_at_u()?;
         for iteration in 0..ITERATIONS_MAX {
+            saltus_control::checkpoint();
             self.counters.newton_iterations += 1;
             self.jacobian(|nominal, u| EPS.sqrt() * u.abs().max(nominal))?;
             self.factor();

@@ -12,10 +12,12 @@ use crate::numeric::known_nonzero;
 use crate::parameters::is_fixed;
 use crate::rewrite::substitute;
 use crate::system::Assignment;
-use crate::work::{Class, Kind, Work};
+use crate::text::expr_text;
+use crate::work::{Class, Eq, Kind, Work};
 use rustc_hash::FxHashMap;
-use saltus_ir::flat::{StateSelect, Variable};
+use saltus_ir::flat::{Origin, StateSelect, Variable};
 use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, Id, Ir, UnaryOp, VarId};
+use saltus_syntax::{Diagnostic, Name};
 use std::collections::VecDeque;
 
 /// Chains x, der(x), der(der(x)), … are joined up to this length.
@@ -25,7 +27,7 @@ const CHAIN_MAX: usize = 4;
 const EXAMINED_MAX: usize = 40;
 
 /// Result: every variable's representative.
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Aliases {
     /// `v = ±representative`, by variable; a representative is its own.
     pub(crate) of: Vec<(VarId, bool)>,
@@ -72,6 +74,12 @@ struct Info {
     int: Option<(VarId, bool)>,
     /// An equation reads `pre(root)`, which at the start is a fixed value that may be another than that of the root.
     remembers: bool,
+    /// An initial equation says what `pre` of it is. In the initial system `pre(a)` and `pre(b)` are two unknowns, also where a = b (specification 8.6).
+    pre_stated: bool,
+    /// Something reads `pre` of a member.
+    pre_read: bool,
+    /// A discrete member with a fixed start value, and whether it is the negative of the root: `pre` of it starts there.
+    fixed: Option<(VarId, bool)>,
 }
 
 struct Pass<'a> {
@@ -111,6 +119,31 @@ impl<'a> Pass<'a> {
             .collect();
         for v in work.pre_incidence(&roots) {
             info[v.index()].remembers = is_fixed(work, v) == Some(true);
+            info[v.index()].pre_read = true;
+        }
+        let guards: Vec<ExprId> = (work.actions.iter())
+            .flat_map(|guarded| [guarded.event, guarded.initial])
+            .collect();
+        for v in work.pre_incidence(&guards) {
+            info[v.index()].pre_read = true;
+        }
+        let initial: Vec<ExprId> = (work.initial_equations.iter())
+            .flat_map(|eq| [eq.lhs, eq.rhs])
+            .collect();
+        for v in work.pre_incidence(&initial) {
+            info[v.index()].remembers |= work.class(v) == Class::Discrete;
+            info[v.index()].pre_read = true;
+        }
+        for v in work.flat.variables.ids() {
+            if work.class(v) == Class::Discrete && is_fixed(work, v) == Some(true) {
+                info[v.index()].fixed = Some((v, false));
+            }
+        }
+        let roots: Vec<ExprId> = (work.initial_equations.iter())
+            .flat_map(|eq| [eq.lhs, eq.rhs])
+            .collect();
+        for v in work.pre_incidence(&roots) {
+            info[v.index()].pre_stated = work.class(v) == Class::Discrete;
         }
         for v in work.flat.variables.ids() {
             if let Some(&der) = work.der.get(&v) {
@@ -404,7 +437,7 @@ impl<'a> Pass<'a> {
 
     /// Joins the classes of the roots x = ±y; false if that is not allowed.
     fn union(&mut self, x: VarId, y: VarId, negated: bool) -> bool {
-        if !self.may_join(x, y) {
+        if !self.may_join(x, y) || self.start_apart(x, y, negated) {
             return false;
         }
         // A join of variables joins their derivatives too.
@@ -432,6 +465,8 @@ impl<'a> Pass<'a> {
             let info = &mut self.info[root.index()];
             info.assigned = own.assigned.or(other.assigned);
             info.remembers |= other.remembers;
+            info.pre_read |= other.pre_read;
+            info.fixed = own.fixed.or(other.fixed.map(|(v, s)| (v, s ^ negated)));
             info.der = own.der.or(other.der.map(|(d, s)| (d, s ^ negated)));
             info.int = own.int.or(other.int.map(|(i, s)| (i, s ^ negated)));
             if let (Some((d1, s1)), Some((d2, s2))) = (own.der, other.der) {
@@ -441,8 +476,24 @@ impl<'a> Pass<'a> {
         true
     }
 
+    /// Discrete variables that are equal but whose `pre` starts at two values (specification 8.6: `pre(v) = start`): each keeps its own.
+    fn start_apart(&mut self, x: VarId, y: VarId, negated: bool) -> bool {
+        let (a, b) = (self.info[x.index()], self.info[y.index()]);
+        if !a.pre_read && !b.pre_read {
+            return false;
+        }
+        let (a, b) = (a.fixed, b.fixed);
+        let (Some((a, sign_a)), Some((b, sign_b))) = (a, b) else {
+            return false;
+        };
+        start_of(self.work, a, sign_a) != start_of(self.work, b, sign_b ^ negated)
+    }
+
     fn may_join(&mut self, x: VarId, y: VarId) -> bool {
         let (a, b) = (self.info[x.index()], self.info[y.index()]);
+        if a.pre_stated || b.pre_stated {
+            return false;
+        }
         match (a.assigned, b.assigned) {
             (Some(_), Some(_)) => return false,
             (Some(_), None) if b.der.is_some() || b.int.is_some() => return false,
@@ -609,6 +660,25 @@ impl<'a> Pass<'a> {
     }
 }
 
+/// The start value of a variable, or of its negative; that of its type where none is given (specification 4.9).
+fn start_of(work: &mut Work, v: VarId, negated: bool) -> ExprId {
+    let Variable { start, base, .. } = work.flat.variables[v];
+    let ir = &mut work.flat.ir;
+    let start = match (start, base) {
+        (Some(start), Base::Real) => match *ir.expr(start) {
+            Expr::Integer(i) => ir.real(i as f64),
+            _ => start,
+        },
+        (Some(start), _) => start,
+        (None, Base::Integer) => ir.integer(0),
+        (None, Base::Boolean) => ir.boolean(false),
+        (None, Base::String) => ir.string(""),
+        (None, Base::Enum(id)) => ir.add_scalar(Expr::Enum(id, 1), base),
+        (None, _) => ir.real(0.0),
+    };
+    if negated { ir.neg(start) } else { start }
+}
+
 /// Depends on parameters only, and gives the same value each time.
 fn is_invariant(ir: &Ir, e: ExprId) -> bool {
     ir.reachable(&[e]).into_iter().all(|id| match ir.expr(id) {
@@ -662,6 +732,9 @@ fn merge_attributes(work: &mut Work, rep: VarId, rep_negated: bool, members: &[(
                     && (merged.start.is_none() || other.start_confidence < merged.start_confidence)
             }
         };
+        if fixed && other_fixed {
+            report_conflict(work, rep, v, flip);
+        }
         let ir = &mut work.flat.ir;
         let mut signed = |e: Option<ExprId>| e.map(|e| if flip { ir.neg(e) } else { e });
         if better {
@@ -693,6 +766,42 @@ fn merge_attributes(work: &mut Work, rep: VarId, rep_negated: bool, members: &[(
         }
     }
     work.flat.variables[rep] = merged;
+}
+
+/// Continuous variables that are equal, with fixed start values that are not. Values that only a run knows are compared at its start.
+fn report_conflict(work: &mut Work, rep: VarId, other: VarId, flip: bool) {
+    let (a, b) = (start_of(work, rep, false), start_of(work, other, flip));
+    if a == b || work.class(rep) != Class::Continuous {
+        return;
+    }
+    let origin = Origin {
+        span: work.span(other),
+        component: Name::new(""),
+    };
+    if !work.flat.ir.is_literal(a) || !work.flat.ir.is_literal(b) {
+        work.initial_equations.push(Eq {
+            lhs: a,
+            rhs: b,
+            initial: None,
+            late: None,
+            kind: Kind::Continuous,
+            origin,
+        });
+        return;
+    }
+    let (name, other_name) = (work.name(rep), work.name(other));
+    let sign = if flip { "-" } else { "" };
+    let (a, b) = (expr_text(work, a), expr_text(work, b));
+    let declared = work.span(rep);
+    work.error(
+        Diagnostic::error(
+            "conflicting-starts",
+            origin.span,
+            format!("`{name}` and `{sign}{other_name}` are equal, but start at {a} and {b}"),
+        )
+        .secondary(declared, format!("`{name}` is declared here"))
+        .help("remove `fixed = true` from one of them, or give both the same start value"),
+    );
 }
 
 /// Writes representatives (and literal values) everywhere; variables with a value become parameters.

@@ -39,8 +39,21 @@ pub(crate) fn collect(work: &mut Work) {
             extractor.extract_as_is(equation.lhs, Context::Events, equation.origin),
             extractor.extract_as_is(equation.rhs, Context::Events, equation.origin),
         );
+        let ir = &extractor.work.flat.ir;
+        // `u = sign(x)` with a Real `u` is an equation between Real quantities.
+        let followed = if ir.base(lhs) == Base::Real || ir.base(rhs) == Base::Real {
+            (lhs, rhs)
+        } else {
+            (
+                extractor.follow(lhs, equation.origin),
+                extractor.follow(rhs, equation.origin),
+            )
+        };
+        let is_followed = followed != (lhs, rhs);
+        let (lhs, rhs) = followed;
         push_equation(extractor.work, lhs, rhs, equation.origin);
-        if called != (lhs, rhs)
+        if !is_followed
+            && called != (lhs, rhs)
             && let Some(eq) = extractor.work.equations.last_mut()
         {
             eq.late = Some(called);
@@ -49,6 +62,12 @@ pub(crate) fn collect(work: &mut Work) {
     for (algorithm, origin) in &algorithms {
         for &(var, value) in &algorithm.equations {
             let value = extractor.extract(value, Context::Algorithm, *origin);
+            let is_real = extractor.work.flat.variables[var].base == Base::Real;
+            let value = if is_real {
+                value
+            } else {
+                extractor.follow(value, *origin)
+            };
             let lhs = extractor.work.var(var);
             if extractor.work.class(var) == Class::Discrete {
                 let kind = Kind::Assign {

@@ -245,14 +245,23 @@ impl<'a> Extractor<'a> {
             }
             Expr::Builtin(Builtin::Der, args) => match ir.expr(args[0]).clone() {
                 Expr::Var(_) => None,
-                // A second derivative: that of the variable or expression which is the first one.
+                // A second or higher derivative: the innermost `der` is that of a variable or expression, and one fewer is left.
                 Expr::Builtin(Builtin::Der, inner) => {
-                    let first = match ir.expr(inner[0]) {
-                        Expr::Var(_) => self.der(inner[0]),
-                        _ => self.derivative(inner[0]),
+                    let mut left = 1;
+                    let mut operand = inner[0];
+                    while let Expr::Builtin(Builtin::Der, inner) = ir.expr(operand) {
+                        left += 1;
+                        operand = inner[0];
+                    }
+                    let mut value = match ir.expr(operand) {
+                        Expr::Var(_) => self.der(operand),
+                        _ => self.derivative(operand),
                     };
-                    let ir = &mut self.work.flat.ir;
-                    Some(ir.add_scalar(Expr::Builtin(Builtin::Der, Box::new([first])), Base::Real))
+                    for _ in 0..left {
+                        let der = Expr::Builtin(Builtin::Der, Box::new([value]));
+                        value = self.work.flat.ir.add_scalar(der, Base::Real);
+                    }
+                    Some(value)
                 }
                 _ => Some(self.derivative(args[0])),
             },
@@ -322,6 +331,16 @@ impl<'a> Extractor<'a> {
             Builtin::NoEvent => args[0],
             Builtin::Smooth => args[1],
             Builtin::Pre | Builtin::Previous => self.pre(args[0], context),
+            // As an expression it is `b and not pre(b)` (specification 3.7.5), at the start too.
+            Builtin::Edge
+                if context != Context::Algorithm
+                    && matches!(*self.work.flat.ir.expr(args[0]), Expr::Var(_)) =>
+            {
+                let before = self.pre(args[0], Context::When);
+                let ir = &mut self.work.flat.ir;
+                let not_before = ir.not(before);
+                ir.and(args[0], not_before)
+            }
             Builtin::Edge => self.edge(args[0]),
             Builtin::Change => match self.work.flat.ir.expr(args[0]) {
                 Expr::Var(_) => self.work.flat.ir.add(Expr::Builtin(op, args.into()), ty),
@@ -809,6 +828,75 @@ impl<'a> Extractor<'a> {
             });
         }
         Some(value)
+    }
+
+    /// A value that is no Real and yet changes between events: an Integer or Boolean that a function computes from continuous arguments (no relation of its
+    /// body makes an event, specification 8.5), or that stands in `noEvent`. A discrete variable would keep it until some event comes; so its changes become
+    /// events: k = floor(e + 1/2) for an Integer, e as 0 or 1 against 1/2 for a Boolean. Other expressions, and all of type Real, stay as they are.
+    pub(crate) fn follow(&mut self, e: ExprId, origin: Origin) -> ExprId {
+        let base = self.work.flat.ir.base(e);
+        let is_discrete = matches!(base, Base::Integer | Base::Boolean | Base::Enum(_));
+        if !is_discrete || !self.moves_between_events(e) {
+            return e;
+        }
+        self.origin = origin;
+        let ir = &mut self.work.flat.ir;
+        let half = ir.real(0.5);
+        match base {
+            Base::Boolean => {
+                let (one, zero) = (ir.real(1.0), ir.real(0.0));
+                let number = ir.if_(e, one, zero);
+                self.relation(BinaryOp::Gt, number, half, Context::Events)
+            }
+            Base::Integer => {
+                let shifted = ir.add_(e, half);
+                self.floor(shifted)
+            }
+            _ => {
+                let number = ir.call_builtin(Builtin::Integer, &[e]);
+                let shifted = ir.add_(number, half);
+                // The event is what counts: the value itself is that of the expression.
+                self.floor(shifted);
+                e
+            }
+        }
+    }
+
+    /// An (extracted) expression has a part, outside of what an edge guards, that depends on time or on continuous variables.
+    fn moves_between_events(&mut self, e: ExprId) -> bool {
+        if self.dependence(e) <= Dependence::Discrete {
+            return false;
+        }
+        let ir = &self.work.flat.ir;
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut stack = vec![e];
+        while let Some(e) = stack.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            let moves = |v: VarId| match self.work.class(v) {
+                Class::Continuous | Class::Delayed => true,
+                Class::Input => self.work.flat.variables[v].base == Base::Real,
+                _ => false,
+            };
+            match ir.expr(e) {
+                Expr::If(condition, _, other) if self.is_when_guard(*condition) => {
+                    stack.extend([*condition, *other]);
+                }
+                Expr::Time => return true,
+                Expr::Var(v) if moves(*v) => return true,
+                Expr::VarArray(first) => {
+                    let n = ir.leaf_count(ir.type_id(e)).unwrap_or(0) as u32;
+                    if (0..n).any(|k| moves(VarId(first.0 + k))) {
+                        return true;
+                    }
+                }
+                // At the instant of an event only.
+                Expr::Builtin(Builtin::Pre | Builtin::Edge | Builtin::Change, _) => {}
+                _ => ir.for_each_child(e, |child| stack.push(child)),
+            }
+        }
+        false
     }
 
     fn rounding(&mut self, op: Builtin, args: &[ExprId]) -> ExprId {

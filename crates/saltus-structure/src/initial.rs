@@ -198,6 +198,7 @@ pub(crate) fn initial_system(
             guesses,
             checks,
             equations: stated,
+            memory: pre_vars,
         },
     })
 }
@@ -607,7 +608,24 @@ pub(crate) fn starts(work: &mut Work, unknowns: &[VarId]) -> Vec<Assignment> {
     for start in &mut starts {
         start.value = substitute(&mut work.flat.ir, start.value, &mut |_, _| None, &mut memo);
     }
-    in_order_of_need(work, starts)
+    let starts = in_order_of_need(work, starts);
+    without_unfounded(work, starts)
+}
+
+/// Without those bindings of parameters that read a free parameter of which nothing is known: a guess made of its zero says nothing, and may not even exist (`1/k`).
+fn without_unfounded(work: &mut Work, starts: Vec<Assignment>) -> Vec<Assignment> {
+    let mut founded: FxHashSet<VarId> = FxHashSet::default();
+    let mut kept = Vec::with_capacity(starts.len());
+    for start in starts {
+        let is_binding = work.flat.variables[start.var].start.is_none();
+        let used = work.incidence(&[start.value]);
+        let is_founded = |v: &VarId| work.class(*v) != Class::FreeParameter || founded.contains(v);
+        if !is_binding || used.iter().all(is_founded) {
+            founded.insert(start.var);
+            kept.push(start);
+        }
+    }
+    kept
 }
 
 /// What others are made of comes before them: a parameter that depends on a free one has its binding as start value.

@@ -186,7 +186,10 @@ fn reduced_parts(work: &mut Work, aliases: alias::Aliases, n_parameters: usize) 
     work.values = values;
     let reduced = reduced?;
     let states: FxHashSet<VarId> = reduced.states.iter().map(|s| s.0).collect();
-    check_reinit(work, &states);
+    // What a mode constrains is set all the same: the constraints then take it, by a jump.
+    if !work.is_mode {
+        check_reinit(work, &states);
+    }
     let all = unknowns(work, is_representative);
     let event_unknowns: Vec<VarId> = all
         .iter()

@@ -31,7 +31,7 @@ const ENUMERATED_MAX: usize = 10;
 const SAMPLES: u64 = 256;
 
 /// What selects between branches.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Literal {
     /// The condition of an `if`.
     Condition(ExprId),
@@ -57,7 +57,7 @@ pub enum Specialised {
 }
 
 /// What the modes of a model have in common.
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 pub struct Modes {
     trunk: Work,
     aliases: Aliases,
@@ -195,11 +195,13 @@ impl Modes {
     }
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, serde::Serialize, serde::Deserialize)]
 struct Switches {
     literals: Vec<Literal>,
     /// Conditions as they stand in the equations: which literal, and whether negated.
+    #[serde(with = "saltus_ir::stored::map")]
     conditions: FxHashMap<ExprId, (u32, bool)>,
+    #[serde(with = "saltus_ir::stored::map")]
     factors: FxHashMap<ExprId, u32>,
 }
 

@@ -26,7 +26,7 @@ use saltus_syntax::{Diagnostic, Name};
 const SMOOTH: i32 = i32::MIN / 2;
 
 /// Σ-matrix of the continuous equations with the result of index reduction.
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Signature {
     /// x, der(x), … of each chain.
     pub(crate) chains: Vec<Vec<VarId>>,
@@ -40,7 +40,7 @@ pub(crate) struct Signature {
     pub(crate) assigned: Vec<u32>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Equation {
     lhs: ExprId,
     rhs: ExprId,
@@ -48,7 +48,7 @@ struct Equation {
 }
 
 /// An equation, or derivative of one, between quantities that a mode takes over from the one before.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Constraint {
     pub lhs: ExprId,
     pub rhs: ExprId,
@@ -62,7 +62,7 @@ pub struct Constraint {
 }
 
 /// A law of restitution: where `flag` is true, `approach⁺ = -coefficient·approach⁻` holds, and `carrier` is an impulse.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Impact {
     pub flag: VarId,
     pub(crate) approach: ExprId,

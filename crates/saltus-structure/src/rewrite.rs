@@ -123,7 +123,8 @@ fn in_form(
             }
             Expr::Builtin(op @ (Builtin::Edge | Builtin::Change), ref args) => {
                 let now = args[0];
-                let new = if initial {
+                // A when-clause fires at the start only by `initial()`.
+                let new = if initial && op == Builtin::Edge {
                     ir.boolean(false)
                 } else {
                     let before = pre_of(ir, now);

@@ -14,7 +14,7 @@ use saltus_ir::{ExprId, VarId};
 use saltus_syntax::Diagnostic;
 
 /// Role of a variable in the structured system.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Role {
     Constant,
     Parameter,
@@ -35,7 +35,7 @@ pub enum Role {
 }
 
 /// `var := value`
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Assignment {
     pub var: VarId,
     pub value: ExprId,
@@ -43,7 +43,7 @@ pub struct Assignment {
 }
 
 /// One step of the sorted system.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Step {
     /// An explicit assignment. `discrete`: belongs to the event and initial schedules only (relation, when-body, Boolean or
     /// Integer equation); a discrete variable's value is constant between events.
@@ -60,7 +60,7 @@ pub enum Step {
     },
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Action {
     Reinit {
         var: VarId,
@@ -82,7 +82,7 @@ pub enum Action {
 }
 
 /// A torn system of equations: choose `unknowns`, run `inner`, make `residuals` zero.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Block {
     pub unknowns: Vec<VarId>,
     pub inner: Vec<Assignment>,
@@ -100,7 +100,9 @@ pub struct Block {
 }
 
 /// What something depends on, each kind including those before it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize,
+)]
 pub enum Coefficients {
     /// Literals and constants.
     Constant,
@@ -124,7 +126,7 @@ impl Coefficients {
 /// The residuals of a linear block, written out in its unknowns by substitution of the inner assignments: `matrix·unknowns = rhs`.
 /// The entries depend on known quantities, on the discrete part, and on the first `n_before` inner variables, which do not
 /// depend on the unknowns.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Direct {
     /// n × n, row by row.
     pub matrix: Vec<ExprId>,
@@ -134,14 +136,14 @@ pub struct Direct {
     pub divides: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum CrossingClass {
     Affine,
     General,
 }
 
 /// A relation between continuous quantities.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Crossing {
     /// The Boolean variable that holds the relation's truth value.
     pub relation: VarId,
@@ -159,7 +161,7 @@ pub struct Crossing {
 }
 
 /// Sources of time events.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum TimeEvent {
     /// `sample(start, interval)`: `flag` is true at start + k·interval. Both in parameters.
     Sample {
@@ -184,7 +186,7 @@ pub enum TimeEvent {
 
 /// Candidates of which as many are states as constraints between them leave free; which ones is decided during the run, by the
 /// Jacobian of the constraints.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct StateSet {
     /// From 1 on.
     pub number: u32,
@@ -254,7 +256,7 @@ pub struct StructuredSystem {
 }
 
 /// What the initial system leaves open, and what it states twice.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct InitialConditions {
     /// Start values that are not fixed and that the initial system takes as conditions, because otherwise something would be undetermined. They may
     /// be released.
@@ -263,10 +265,12 @@ pub struct InitialConditions {
     pub checks: Vec<InitialCheck>,
     /// The initial equations of the model.
     pub equations: Vec<Said>,
+    /// Discrete variables whose `pre` the initial equations determine, each with the variable that stands for it.
+    pub memory: Vec<(VarId, VarId)>,
 }
 
 /// An initial condition that is redundant or contradicts others: left and right side are variables that the initial system assigns.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct InitialCheck {
     pub left: VarId,
     pub right: VarId,
@@ -276,7 +280,7 @@ pub struct InitialCheck {
 }
 
 /// An equation or a start value in model terms, with its place.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Said {
     pub text: String,
     pub origin: Origin,
@@ -286,7 +290,7 @@ pub struct Said {
 /// the position and `delay_max` says by 1 or 0 whether the flow is positive. In steps, `result` is assigned by `Step::Assign`
 /// whose value is the `Builtin::Delay` node with arguments (Integer constant: index into `delays`, expr, delay_time,
 /// delay_max, stretch).
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Delay {
     pub result: VarId,
     pub expr: ExprId,
@@ -314,7 +318,7 @@ impl Delay {
 }
 
 /// Integrators that are equations of the model. All variables but `value` and `derivative` are written by the simulator.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Inlined {
     /// Where the step began.
     pub time_old: VarId,
@@ -327,7 +331,7 @@ pub struct Inlined {
     pub step: Option<f64>,
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct InlinedState {
     pub value: VarId,
     pub derivative: VarId,

@@ -43,6 +43,20 @@ pub(crate) fn declare_when_variables(work: &mut Work, whens: &[When]) {
     }
 }
 
+/// `reinit(x, e)` where a when-clause is active at the start is the initial equation `x = e` (specification 8.6).
+fn add_initial_value(extractor: &mut Extractor<'_>, var: VarId, value: ExprId, origin: Origin) {
+    let rhs = extractor.extract(value, Context::Initial, origin);
+    let lhs = extractor.work.var(var);
+    extractor.work.initial_equations.push(Eq {
+        lhs,
+        rhs,
+        initial: None,
+        late: None,
+        kind: Kind::Continuous,
+        origin,
+    });
+}
+
 /// A when-clause whose conditions have been extracted.
 pub(crate) struct PreparedWhen {
     when: When,
@@ -122,6 +136,9 @@ pub(crate) fn finish_when(extractor: &mut Extractor<'_>, prepared: PreparedWhen)
                     continue;
                 }
                 WhenAction::Reinit { var, value, origin } => {
+                    if initially {
+                        add_initial_value(extractor, *var, *value, *origin);
+                    }
                     let value = extractor.extract(*value, Context::When, *origin);
                     (Action::Reinit { var: *var, value }, *origin)
                 }

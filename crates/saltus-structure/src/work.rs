@@ -9,7 +9,7 @@ use saltus_ir::{Base, Builtin, Expr, ExprId, Id, Ir, Value, VarId};
 use saltus_syntax::{Diagnostic, Name, Span};
 
 /// What determines a variable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Class {
     /// A constant or parameter, evaluated before the run.
     Known,
@@ -38,7 +38,7 @@ impl Class {
 }
 
 /// How an equation may be solved.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Kind {
     /// For any continuous unknown in it.
     Continuous,
@@ -50,7 +50,7 @@ pub(crate) enum Kind {
     Clocked { active: ExprId, partition: u32 },
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Eq {
     pub(crate) lhs: ExprId,
     pub(crate) rhs: ExprId,
@@ -63,7 +63,7 @@ pub(crate) struct Eq {
 }
 
 /// An action with its guards in the event and in the initial system (Boolean expressions).
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct GuardedAction {
     pub(crate) event: ExprId,
     pub(crate) initial: ExprId,
@@ -72,7 +72,7 @@ pub(crate) struct GuardedAction {
 }
 
 /// The step of a solver method as an equation of a clocked partition.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ClockedStep {
     pub(crate) partition: u32,
     pub(crate) state: VarId,
@@ -81,7 +81,7 @@ pub(crate) struct ClockedStep {
     pub(crate) equation: usize,
 }
 
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Work {
     pub(crate) flat: FlatModel,
     pub(crate) class: Vec<Class>,
@@ -98,14 +98,17 @@ pub(crate) struct Work {
     pub(crate) homotopy: Option<VarId>,
     pub(crate) inlined: Option<Inlined>,
     /// x → der(x)
+    #[serde(with = "saltus_ir::stored::map")]
     pub(crate) der: FxHashMap<VarId, VarId>,
     /// Base name and order of generated derivative variables.
+    #[serde(with = "saltus_ir::stored::map")]
     pub(crate) der_name: FxHashMap<VarId, (Name, u32)>,
     pub(crate) relations: Vec<VarId>,
     /// When-conditions, `$floor` and other added unknowns.
     pub(crate) auxiliary: Vec<VarId>,
     pub(crate) reinit_vars: Vec<VarId>,
     /// Partition of a clocked variable.
+    #[serde(with = "saltus_ir::stored::map")]
     pub(crate) partition: FxHashMap<VarId, u32>,
     pub(crate) clocked_vars: Vec<(VarId, Origin)>,
     /// Of discretized partitions; the indices hold until `discretized` has run.
@@ -113,6 +116,7 @@ pub(crate) struct Work {
     /// Values of parameters, where known.
     pub(crate) values: Vec<Option<Value>>,
     /// Expressions in parameters that are zero and multiply something (`zeros`).
+    #[serde(with = "saltus_ir::stored::set")]
     pub(crate) zero_factors: FxHashSet<ExprId>,
     pub(crate) state_sets: Vec<StateSet>,
     /// What a restart in this mode needs, if it is one of several.
@@ -120,15 +124,22 @@ pub(crate) struct Work {
     /// The signature is wanted.
     pub(crate) is_mode: bool,
     /// Variables that other modes have added and that this one may need as well, by name; until then they are unused.
+    #[serde(with = "saltus_ir::stored::map")]
     pub(crate) spare: FxHashMap<Name, VarId>,
     /// Those taken up again, in order.
     reused: Vec<VarId>,
+    /// Said when the model was compiled.
+    #[serde(skip)]
     pub(crate) warnings: Vec<Diagnostic>,
+    #[serde(skip)]
     pub(crate) errors: Vec<Diagnostic>,
     pub(crate) n_equations: usize,
     pub(crate) n_unknowns: usize,
+    #[serde(skip)]
     marks: Vec<u32>,
+    #[serde(skip)]
     mark: u32,
+    #[serde(skip)]
     stack: Vec<ExprId>,
 }
 
@@ -321,6 +332,7 @@ impl Work {
         stack.clear();
         stack.extend(roots.iter().rev());
         while let Some(id) = stack.pop() {
+            saltus_control::checkpoint();
             if std::mem::replace(&mut self.marks[id.0 as usize], mark) == mark || !entered(ir, id) {
                 continue;
             }

@@ -3,8 +3,11 @@
 //! Each code is a kebab-case word with a page `docs/errors/<code>.md`.
 
 use crate::Span;
+use crate::name::Text;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum Severity {
     Error,
     Warning,
@@ -12,16 +15,17 @@ pub enum Severity {
 }
 
 /// A place with what is to be said about it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Label {
     pub span: Span,
     pub text: String,
 }
 
 /// What is wrong, where, and what to do.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Diagnostic {
-    pub code: &'static str,
+    #[serde(with = "crate::name::text")]
+    pub code: Text,
     pub severity: Severity,
     pub message: String,
     /// The place the message is about; `None` only for what has no place in source (a missing file).

@@ -87,6 +87,62 @@ impl fmt::Debug for Name {
     }
 }
 
+/// Written as its text.
+impl serde::Serialize for Name {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Name {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+        struct Reader;
+        impl serde::de::Visitor<'_> for Reader {
+            type Value = Name;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the text of a name")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Name, E> {
+                Ok(Name::new(text))
+            }
+        }
+        deserializer.deserialize_str(Reader)
+    }
+}
+
+/// A text of the program itself: read back, it lives as long as the process.
+pub type Text = &'static str;
+
+/// For fields of type [`Text`]: `#[serde(with = "saltus_syntax::name::text")]`.
+pub mod text {
+    use super::{Name, Text};
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(text: &Text, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(text)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
+        Name::deserialize(deserializer).map(Name::as_str)
+    }
+}
+
+/// For fields of type `Option<Text>`.
+pub mod optional_text {
+    use super::{Name, Text};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(text: &Option<Text>, serializer: S) -> Result<S::Ok, S::Error> {
+        text.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Text>, D::Error> {
+        Ok(Option::<Name>::deserialize(deserializer)?.map(Name::as_str))
+    }
+}
+
 impl From<&str> for Name {
     fn from(text: &str) -> Name {
         Name::new(text)

@@ -196,6 +196,7 @@ impl<'a> Parser<'a> {
     }
 
     fn bump(&mut self) {
+        saltus_control::checkpoint();
         self.prev_start = self.tok.start;
         self.prev_end = self.tok.end;
         self.tok = self.next;

@@ -4,11 +4,15 @@ use crate::{Diagnostic, ast, parser};
 use std::sync::{Arc, LazyLock};
 
 /// A file of a [`SourceMap`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize,
+)]
 pub struct FileId(pub u32);
 
 /// A half-open byte range of one file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, serde::Serialize, serde::Deserialize,
+)]
 pub struct Span {
     pub file: FileId,
     pub start: u32,
@@ -34,8 +38,11 @@ impl Span {
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     pub name: String,
+    /// Empty in an outline.
     pub text: String,
     line_starts: Vec<u32>,
+    /// Of an outline: the lines whose text is known, by number from 1, in order.
+    known_lines: Option<Vec<(u32, String)>>,
 }
 
 impl SourceFile {
@@ -52,6 +59,80 @@ impl SourceFile {
             name: name.into(),
             text,
             line_starts,
+            known_lines: None,
+        }
+    }
+
+    /// The bytes of a line (from 1) with its line end, as far as they are known.
+    fn line(&self, line: u32) -> &str {
+        let index = line as usize - 1;
+        if let Some(known) = &self.known_lines {
+            let found = known.binary_search_by_key(&line, |known| known.0);
+            return found.map_or("", |k| &known[k].1);
+        }
+        let start = self.line_starts[index] as usize;
+        let next = self.line_starts.get(index + 1);
+        let end = next.map_or(self.text.len(), |&e| e as usize);
+        &self.text[start..end]
+    }
+}
+
+/// What stays of a file in an outline: places have lines and columns, and the text of a few lines is known.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Outline {
+    name: String,
+    /// Bytes of each line but the last, with its line end.
+    line_lengths: Vec<u32>,
+    known_lines: Vec<(u32, String)>,
+}
+
+/// A [`SourceMap`] without the texts of its files, for a compiled model that goes elsewhere.
+#[derive(serde::Serialize, serde::Deserialize)]
+pub struct Outlines(Vec<Outline>);
+
+impl SourceMap {
+    /// The map without texts, but for the lines (file and number from 1) that messages may quote. Files without any such line keep their names only.
+    pub fn outlines(&self, quoted: impl IntoIterator<Item = (FileId, u32)>) -> Outlines {
+        let mut lines: Vec<Vec<u32>> = vec![Vec::new(); self.files.len()];
+        for (file, line) in quoted {
+            if let Some(lines) = lines.get_mut(file.0 as usize) {
+                lines.push(line);
+            }
+        }
+        let outline = |(file, mut lines): (&Arc<SourceFile>, Vec<u32>)| {
+            lines.sort_unstable();
+            lines.dedup();
+            lines.retain(|&line| line >= 1 && line as usize <= file.line_starts.len());
+            let starts = match lines.is_empty() {
+                true => &[][..],
+                false => &file.line_starts[..],
+            };
+            Outline {
+                name: file.name.clone(),
+                line_lengths: starts.windows(2).map(|pair| pair[1] - pair[0]).collect(),
+                known_lines: (lines.into_iter())
+                    .map(|line| (line, file.line(line).trim_end().to_owned()))
+                    .collect(),
+            }
+        };
+        Outlines(self.files.iter().zip(lines).map(outline).collect())
+    }
+
+    pub fn from_outlines(outlines: Outlines) -> SourceMap {
+        let file = |outline: Outline| {
+            let mut line_starts = vec![0u32];
+            for length in outline.line_lengths {
+                line_starts.push(line_starts[line_starts.len() - 1].saturating_add(length));
+            }
+            Arc::new(SourceFile {
+                name: outline.name,
+                text: String::new(),
+                line_starts,
+                known_lines: Some(outline.known_lines),
+            })
+        };
+        SourceMap {
+            files: outlines.0.into_iter().map(file).collect(),
         }
     }
 }
@@ -145,14 +226,14 @@ impl SourceMap {
     /// Byte offset of a line and column (from 1), clamped to the file.
     pub fn offset(&self, file: FileId, at: LineCol) -> u32 {
         let f = self.file(file);
-        let line = (at.line.max(1) as usize - 1).min(f.line_starts.len() - 1);
-        let start = f.line_starts[line] as usize;
-        let rest = &f.text[start..];
-        let skip = rest
+        let line = (at.line.max(1)).min(f.line_starts.len() as u32);
+        let start = f.line_starts[line as usize - 1];
+        let text = f.line(line);
+        let skip = text
             .char_indices()
             .nth(at.col.max(1) as usize - 1)
-            .map_or(rest.len(), |(i, _)| i);
-        (start + skip) as u32
+            .map_or(text.len(), |(i, _)| i);
+        start + skip as u32
     }
 
     pub fn len(&self) -> usize {
@@ -166,12 +247,13 @@ impl SourceMap {
     pub fn line_col(&self, file: FileId, offset: u32) -> LineCol {
         let f = self.file(file);
         let line = f.line_starts.partition_point(|&s| s <= offset);
-        let start = f.line_starts[line - 1] as usize;
-        let end = (offset as usize).min(f.text.len());
-        let col = f
-            .text
-            .get(start..end)
-            .map_or(end - start, |s| s.chars().count());
+        let start = f.line_starts[line - 1];
+        let text = f.line(line as u32);
+        let before = ((offset - start) as usize).min(match &f.known_lines {
+            Some(_) => usize::MAX,
+            None => text.len(),
+        });
+        let col = text.get(..before).map_or(before, |s| s.chars().count());
         LineCol {
             line: line as u32,
             col: col as u32 + 1,
@@ -180,13 +262,7 @@ impl SourceMap {
 
     /// The text of line `line` (from 1), without its line end.
     pub fn line_text(&self, file: FileId, line: u32) -> &str {
-        let f = self.file(file);
-        let start = f.line_starts[line as usize - 1] as usize;
-        let end = f
-            .line_starts
-            .get(line as usize)
-            .map_or(f.text.len(), |&e| e as usize);
-        f.text[start..end].trim_end_matches(['\n', '\r'])
+        (self.file(file).line(line)).trim_end_matches(['\n', '\r'])
     }
 }
 

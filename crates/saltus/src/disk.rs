@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(unix)]
 use {
     crate::foreign::Foreign,
+    saltus_ir::Value,
     saltus_ir::eval::ExternalError,
     saltus_ir::external::{ForeignCall, ForeignReply},
 };
@@ -251,7 +252,12 @@ impl Host for RunFiles {
         (self.permissions.foreign)
             .permits(call, &self.declared)
             .map_err(ExternalError::Forbidden)?;
-        self.foreign.call(call, &|uri| self.resolve(uri))
+        let args: Vec<Value> = call.args.iter().map(|arg| self.with_paths(arg)).collect();
+        let call = ForeignCall {
+            args: &args,
+            ..*call
+        };
+        self.foreign.call(&call, &|uri| self.resolve(uri))
     }
 }
 
@@ -312,31 +318,54 @@ impl RunFiles {
                 "`{path}` is not the name of a file in a library: after `modelica://` comes the name of the library and a path inside of it, without `..`"
             ));
         }
-        let (package, inside) = rest.split_once('/').unwrap_or((rest, ""));
+        let (class, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let package = class.split('.').next().unwrap_or(class);
+        let insides = inside_library(class, path);
+        let of = |folder: PathBuf| insides.iter().map(move |inside| folder.join(inside));
         let in_library = |library: &PathBuf| {
-            let plain = library.join(rest);
             let single = library.join(format!("{package}.mo")).is_file();
-            let beside = single.then(|| library.join(inside));
-            let versions = versions_of(library, package)
+            let beside = single.then(|| library.clone());
+            let versions = versions_of(library, package);
+            [Some(library.join(package)), beside]
                 .into_iter()
-                .map(|dir| dir.join(inside));
-            [Some(plain), beside].into_iter().flatten().chain(versions)
+                .flatten()
+                .chain(versions)
         };
         let is_of_package = |folder: &&PathBuf| {
             folder
                 .file_name()
                 .is_some_and(|name| is_version_of(&name.to_string_lossy(), package))
         };
-        let used = self
-            .packages
-            .iter()
-            .filter(is_of_package)
-            .map(|folder| folder.join(inside));
+        let used = self.packages.iter().filter(is_of_package).cloned();
         let found = used
             .chain(self.libraries.iter().flat_map(in_library))
-            .chain(self.beside.iter().map(|folder| folder.join(inside)))
+            .chain(self.beside.iter().cloned())
+            .flat_map(of)
             .find(|p| p.exists());
         Ok(found.unwrap_or_else(|| PathBuf::from(rest)))
+    }
+
+    /// The value with paths in place of URIs of files that are there: `loadResource` leaves the URI to those who open the file, and C code cannot.
+    #[cfg(unix)]
+    fn with_paths(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) if text.starts_with("modelica://") => match self.resolve(text) {
+                Ok(path) if path.exists() => {
+                    let path = std::path::absolute(&path).unwrap_or(path);
+                    Value::String(path.to_string_lossy().into())
+                }
+                // The function says what it misses.
+                _ => value.clone(),
+            },
+            Value::Array(array) => {
+                let elems = array.elems.iter().map(|e| self.with_paths(e)).collect();
+                Value::array(array.dims.clone(), elems)
+            }
+            Value::Record(fields) => {
+                Value::Record(fields.iter().map(|f| self.with_paths(f)).collect())
+            }
+            _ => value.clone(),
+        }
     }
 
     /// Says which file was looked for, where, and what can be done.
@@ -354,6 +383,14 @@ impl RunFiles {
             "`{path}`{place} cannot be read: {why}; give the name from the working folder, a full path, or `modelica://Library/…` for a file of a library"
         )
     }
+}
+
+/// Where a resource of a class is inside the folder of its library: a class that has a folder of its own may keep its resources there, `A.B` in `A/B`; else they are those of a
+/// class around it (specification 13.5).
+pub(crate) fn inside_library(class: &str, path: &str) -> Vec<PathBuf> {
+    let nested: Vec<&str> = class.split('.').skip(1).collect();
+    let inside = |n: usize| nested[..n].iter().collect::<PathBuf>().join(path);
+    (0..=nested.len()).rev().map(inside).collect()
 }
 
 /// `Modelica` or `Modelica 4.1.0` for the package `Modelica`.

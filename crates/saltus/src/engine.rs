@@ -5,13 +5,14 @@ use crate::error::{Diagnostics, Error};
 use crate::explain_failure::failure_diagnostic;
 use crate::output::NotWritten;
 use crate::run::Run;
+use crate::schedule::Schedule;
 use crate::session::StageTimes;
 use crate::variation::unresolved_message;
 use saltus_model::{Causality, Instance, ModelInfo, Slot, VariableInfo};
 use saltus_results::{
     Blocks, EventCounts, Functions, MethodSteps, Recorder, ResultTable, Seconds, Statistics,
 };
-use saltus_sim::{CreepRecord, RunStatistics, SimError, Simulator};
+use saltus_sim::{CreepRecord, Progressed, RunStatistics, SimError, Simulator};
 use saltus_syntax::{Diagnostic, SourceMap};
 use std::sync::Arc;
 
@@ -29,9 +30,32 @@ pub(crate) struct Engine<'m, I> {
     pub(crate) simulator: Simulator<I, Collector<'m>>,
     pub(crate) about: About,
     pub(crate) time_start: f64,
+    pub(crate) schedule: Schedule,
 }
 
-impl<I: Instance> Engine<'_, I> {
+impl<'m, I: Instance> Engine<'m, I> {
+    /// Goes on, piece by piece where inputs change at times that are known: `go` goes to a time, or less far.
+    pub(crate) fn go_on(
+        &mut self,
+        time: f64,
+        go: impl Fn(&mut Simulator<I, Collector<'m>>, f64) -> Result<Progressed, SimError>,
+    ) -> Result<Progressed, SimError> {
+        // Each change is taken once.
+        while let Some(change) = self.schedule.time().filter(|change| *change < time) {
+            if change > self.simulator.time() {
+                let gone = go(&mut self.simulator, change)?;
+                let stands = self.simulator.time() < change || gone != Progressed::Step;
+                if stands || self.simulator.is_finished() {
+                    return Ok(gone);
+                }
+            }
+            for (slot, signal) in self.schedule.take(change) {
+                self.simulator.set_input(slot, signal);
+            }
+        }
+        go(&mut self.simulator, time)
+    }
+
     /// The message for a failure.
     pub(crate) fn explain(&self, error: &SimError) -> Diagnostics {
         let subject = self.simulator.recorder().subject();
@@ -74,6 +98,7 @@ impl<I: Instance> Engine<'_, I> {
             simulator,
             about,
             time_start,
+            ..
         } = self;
         let (summary, _, collector) = simulator.finish();
         let Collector {

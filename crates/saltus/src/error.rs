@@ -30,6 +30,12 @@ impl Diagnostics {
             .collect()
     }
 
+    /// One message as text, with its place in the sources.
+    pub fn render(&self, diagnostic: &Diagnostic) -> String {
+        let text = saltus_syntax::render::render(diagnostic, &self.sources);
+        text.trim_end().to_owned()
+    }
+
     /// Line (from 1) of the primary place of a message.
     pub fn line_of(&self, diagnostic: &Diagnostic) -> Option<u32> {
         let span = diagnostic.primary.as_ref()?.span;
@@ -40,11 +46,7 @@ impl Diagnostics {
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for diagnostic in &self.list {
-            writeln!(
-                f,
-                "{}",
-                saltus_syntax::render::render(diagnostic, &self.sources).trim_end()
-            )?;
+            writeln!(f, "{}", self.render(diagnostic))?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use crate::input::Input;
 use crate::model::Model;
 use crate::output::{Outlets, Output, ProgressObserver};
 use crate::run::Run;
+use crate::schedule::Schedule;
 use crate::session::StageTimes;
 use crate::simulator::Simulator;
 use crate::start_from::{GoOn, go_on, names};
@@ -137,7 +138,7 @@ impl<'m, M: Contract> Experiment<'m, M> {
     }
 
     /// For a simulator that is stepped as long as it is asked to: no stop time, and no rows between events.
-    pub(crate) fn without_end(mut self) -> Self {
+    pub fn without_end(mut self) -> Self {
         self.options.span = Some(self.options.span());
         self.options.stop_time = f64::INFINITY;
         self.options.output = OutputGrid::None;
@@ -248,6 +249,12 @@ impl<'m, M: Contract> Experiment<'m, M> {
         self
     }
 
+    /// Only these variables, hidden or not.
+    pub(crate) fn only_named(mut self, names: Vec<String>) -> Self {
+        self.selection = Selection::Named(names);
+        self
+    }
+
     /// Keeps the size of every accepted step in [`Run::steps`].
     pub fn record_steps(mut self, on: bool) -> Self {
         self.record_steps = on;
@@ -327,7 +334,7 @@ impl<'m, M: Contract> Experiment<'m, M> {
         };
         let mut engine = self.engine(outlets)?;
         engine.require_inputs()?;
-        let failed = match engine.simulator.advance_to(stop_time) {
+        let failed = match engine.go_on(stop_time, saltus_sim::Simulator::advance_to) {
             Ok(_) => None,
             Err(error) => Some(engine.explain(&error)),
         };
@@ -351,10 +358,13 @@ impl<'m, M: Contract> Experiment<'m, M> {
             self.options.overrides.push((slot, *value));
         }
         let start = self.options.start_time;
+        let mut schedule = Schedule::default();
         for (name, input) in &self.inputs {
-            for (slot, signal) in input.signals(&info, name, start)? {
+            for given in input.signals(&info, name, start)? {
+                let slot = given.slot;
                 self.options.inputs.retain(|(known, _)| *known != slot);
-                self.options.inputs.push((slot, signal));
+                self.options.inputs.push((slot, given.signal.clone()));
+                schedule.give(given);
             }
         }
         // All is kept that goes nowhere else.
@@ -391,6 +401,7 @@ impl<'m, M: Contract> Experiment<'m, M> {
                 functions: self.functions,
             },
             time_start: start,
+            schedule,
         })
     }
 

@@ -85,6 +85,10 @@ pub(crate) fn failure_diagnostic(subject: Subject<'_>, error: &SimError) -> Diag
             .at("event-accumulation", Some(*site), format!("events of `{}` accumulate at time {limit}", relation_text(subject, *relation, *site)))
             .note(format!("the run ended at time {time}: the model does not say how the motion goes on after infinitely many events"))
             .help("describe the state of rest in the model, for instance by a condition that holds the variable"),
+        SimError::ContactLost { time, relation, site, depth } => subject
+            .at("contact-lost", Some(*site), format!("the motion went through the contact `{}`: at time {time} it is {depth:e} beyond it", relation_text(subject, *relation, *site)))
+            .note("impacts have turned it back before; now it goes on on the side from which they kept it, and the when-clause does not become active again")
+            .help("let the `when` reset the rate of its own condition, as in `when x < h then reinit(v, -e*pre(v))` with `der(x) = v`, or describe the state of rest in the model"),
         SimError::InlineStart { slot, start, value, .. } => {
             let info = &subject.info.slots[slot.index()];
             subject

@@ -1,40 +1,67 @@
-//! The form of what Saltus writes for itself: compiled models and states of runs.
+//! The form of what Saltus writes for itself: compiled models, states of runs, finished runs.
 //!
 //! ```text
-//! 8 bytes   what it is: "saltus:m" or "saltus:s"
-//! 4 bytes   version of the form, little-endian
+//! 8 bytes   what it is: "saltus:m", "saltus:s" or "saltus:r"
+//! 8 bytes   version of the form, little-endian: a checksum of the sources of the program (`build.rs`)
 //! 8 bytes   checksum of all that follows (FNV-1a, 64 bits)
 //! …         the content, as `postcard` writes it
 //! ```
-//! Another version is refused: the content follows the data structures of the program.
+//! Another version is refused: the content follows the data structures of the program, and its meaning the code.
 
 use crate::error::Error;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Goes up with every change of what is written.
-const VERSION: u32 = 1;
+/// The version of the form.
+const FORM: u64 = parse(env!("SALTUS_FORM"));
+
+/// A number in decimals.
+const fn parse(text: &str) -> u64 {
+    let bytes = text.as_bytes();
+    let (mut number, mut k) = (0u64, 0);
+    while k < bytes.len() {
+        number = number
+            .wrapping_mul(10)
+            .wrapping_add((bytes[k] - b'0') as u64);
+        k += 1;
+    }
+    number
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
+    Model,
     State,
+    Run,
 }
 
 impl Kind {
     fn mark(self) -> &'static [u8; 8] {
         match self {
+            Kind::Model => b"saltus:m",
             Kind::State => b"saltus:s",
+            Kind::Run => b"saltus:r",
         }
     }
 
     fn name(self) -> &'static str {
         match self {
+            Kind::Model => "compiled model",
             Kind::State => "state of a run",
+            Kind::Run => "finished run",
+        }
+    }
+
+    fn cure(self) -> &'static str {
+        match self {
+            Kind::Model => "compile the model again from its source",
+            Kind::State => "make the run again up to this point",
+            Kind::Run => "make the run again",
         }
     }
 }
 
-const HEADER: usize = 8 + 4 + 8;
+const HEADER: usize = 8 + 8 + 8;
 
 /// FNV-1a (Fowler, Noll, Vo), word by word: fast, and enough against damage.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
@@ -60,26 +87,31 @@ pub(crate) fn write(kind: Kind, content: &impl Serialize) -> Vec<u8> {
     };
     let sum = checksum(&bytes[HEADER..]);
     bytes[..8].copy_from_slice(kind.mark());
-    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-    bytes[12..HEADER].copy_from_slice(&sum.to_le_bytes());
+    bytes[8..16].copy_from_slice(&FORM.to_le_bytes());
+    bytes[16..HEADER].copy_from_slice(&sum.to_le_bytes());
     bytes
 }
 
+pub(crate) fn refused(kind: Kind, why: &str) -> Error {
+    Error::Usage(format!("the bytes are no {}: {why}", kind.name()))
+}
+
 pub(crate) fn read<T: DeserializeOwned>(kind: Kind, bytes: &[u8]) -> Result<T, Error> {
-    let refused = |why: &str| Error::Usage(format!("the bytes are no {}: {why}", kind.name()));
+    let refused = |why: &str| refused(kind, why);
     if bytes.len() < HEADER || &bytes[..8] != kind.mark() {
         return Err(refused("they do not begin as one does"));
     }
     let number = |at: std::ops::Range<usize>| -> u64 {
         (bytes[at].iter().rev()).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
     };
-    let version = number(8..12);
-    if version != u64::from(VERSION) {
-        return Err(refused(&format!(
-            "they have version {version} of the form, and this program reads {VERSION}"
+    if number(8..16) != FORM {
+        return Err(Error::Usage(format!(
+            "the bytes are a {} of another version of Saltus, which this one cannot read: {}",
+            kind.name(),
+            kind.cure()
         )));
     }
-    if number(12..HEADER) != checksum(&bytes[HEADER..]) {
+    if number(16..HEADER) != checksum(&bytes[HEADER..]) {
         return Err(refused("they are damaged"));
     }
     postcard::from_bytes(&bytes[HEADER..])

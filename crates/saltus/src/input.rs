@@ -33,6 +33,25 @@ enum Course {
     Value(Value),
     Ramp { value: f64, rate: f64 },
     Function(Signal),
+    Table(Arc<[(f64, f64)]>),
+}
+
+/// What an input gets from now on, and at which times it gets something else.
+pub(crate) struct Given {
+    pub(crate) slot: Slot,
+    pub(crate) signal: Signal,
+    /// In the order of time.
+    pub(crate) later: Vec<(f64, Signal)>,
+}
+
+impl Given {
+    fn unchanging(slot: Slot, signal: Signal) -> Given {
+        Given {
+            slot,
+            signal,
+            later: Vec::new(),
+        }
+    }
 }
 
 impl Input {
@@ -50,13 +69,54 @@ impl Input {
         }
     }
 
+    /// Values at times that do not decrease. A Real input is linear in between, and two values of one time are a jump; an input of another type keeps each value until
+    /// the next time. Before the first time and after the last one the input is constant. Each kink is an event, so that none is stepped over. The state of a simulator holds
+    /// the piece of the moment, not the table.
+    ///
+    /// ```
+    /// use saltus::{Input, Session};
+    ///
+    /// let mut session = Session::new();
+    /// session.set_text("Sum.mo", "model Sum input Real u; Real x(start = 0, fixed = true); equation der(x) = u; end Sum;");
+    /// let sum = session.compile("Sum")?;
+    /// // A pulse of the area 1, up and down within a hundredth of a second.
+    /// let pulse = Input::table([(0.0, 0.0), (50.0, 0.0), (50.01, 200.0), (50.01, 0.0)])?;
+    /// let run = sum.experiment().input("u", pulse).stop_time(100.0).simulate()?;
+    /// assert!((run.last("x")? - 1.0).abs() < 1e-6);
+    /// # Ok::<(), saltus::Error>(())
+    /// ```
+    pub fn table(points: impl IntoIterator<Item = (f64, f64)>) -> Result<Input, Error> {
+        let points: Arc<[(f64, f64)]> = points.into_iter().collect();
+        let wrong = |text: String| Err(Error::Usage(text));
+        if points.is_empty() {
+            return wrong("the table of an input has no point".to_owned());
+        }
+        if let Some((t, u)) = points
+            .iter()
+            .find(|(t, u)| !t.is_finite() || !u.is_finite())
+        {
+            return wrong(format!(
+                "the table of an input has the point ({t}, {u}), which is not finite"
+            ));
+        }
+        if let Some(pair) = points.windows(2).find(|pair| pair[1].0 < pair[0].0) {
+            return wrong(format!(
+                "the times of the table of an input decrease from {} to {}",
+                pair[0].0, pair[1].0
+            ));
+        }
+        Ok(Input {
+            course: Course::Table(points),
+        })
+    }
+
     /// What each slot of the input gets from `now` on.
     pub(crate) fn signals(
         &self,
         info: &ModelInfo,
         name: &str,
         now: f64,
-    ) -> Result<Vec<(Slot, Signal)>, Error> {
+    ) -> Result<Vec<Given>, Error> {
         let wrong = |text: String| Err(Error::Usage(text));
         let signal = match &self.course {
             Course::Value(value) => {
@@ -75,7 +135,7 @@ impl Input {
                         other => other.number().unwrap_or(f64::NAN),
                     };
                     let value = Signal::Constant(signed(scalar.variable, number));
-                    signals.push((scalar.variable.slot, value));
+                    signals.push(Given::unchanging(scalar.variable.slot, value));
                 }
                 return Ok(signals);
             }
@@ -85,11 +145,12 @@ impl Input {
                 rate: *rate,
             },
             Course::Function(signal) => signal.clone(),
+            Course::Table(points) => return in_pieces(info, name, points, now),
         };
         let variable = crate::experiment::find_variable(info, name)?;
         match (variable.causality, variable.ty) {
             (Causality::Input, ValueType::Real) if !variable.negated => {
-                Ok(vec![(variable.slot, signal)])
+                Ok(vec![Given::unchanging(variable.slot, signal)])
             }
             (Causality::Input, _) => wrong(format!(
                 "`{name}` is not Real: it can be given values, not a course over time"
@@ -97,6 +158,75 @@ impl Input {
             _ => wrong(format!("`{name}` is no input of the model")),
         }
     }
+}
+
+/// The pieces of a table: constant, or linear.
+fn in_pieces(
+    info: &ModelInfo,
+    name: &str,
+    points: &[(f64, f64)],
+    now: f64,
+) -> Result<Vec<Given>, Error> {
+    let variable = crate::experiment::find_variable(info, name)?;
+    if variable.causality != Causality::Input {
+        return Err(Error::Usage(format!("`{name}` is no input of the model")));
+    }
+    let value = |number: f64| -> Result<f64, Error> {
+        let is_of_type = match variable.ty {
+            ValueType::Real => true,
+            ValueType::Integer | ValueType::Enumeration => number.fract() == 0.0,
+            ValueType::Boolean => number == 0.0 || number == 1.0,
+            ValueType::String => false,
+        };
+        match is_of_type {
+            true => Ok(signed(variable, number)),
+            false => Err(Error::Usage(format!(
+                "`{name}` is {:?}, and {number} of its table is not",
+                variable.ty
+            ))),
+        }
+    };
+    let mut signal = Signal::Constant(value(points[0].1)?);
+    let mut later: Vec<(f64, Signal)> = Vec::new();
+    for (k, &(time, number)) in points.iter().enumerate() {
+        let begins = value(number)?;
+        let rate = match points.get(k + 1) {
+            Some(&(next, ends)) if variable.ty == ValueType::Real && next > time => {
+                (value(ends)? - begins) / (next - time)
+            }
+            _ => 0.0,
+        };
+        let piece = match rate {
+            0.0 => Signal::Constant(begins),
+            rate => Signal::Linear {
+                since: time,
+                value: begins,
+                rate,
+            },
+        };
+        match later.last_mut() {
+            _ if time <= now => signal = piece,
+            // Of several values of one time the last one counts from there on.
+            Some((before, known)) if *before == time => *known = piece,
+            Some((_, before)) if goes_on(before, &piece, time) => {}
+            None if goes_on(&signal, &piece, time) => {}
+            _ => later.push((time, piece)),
+        }
+    }
+    Ok(vec![Given {
+        slot: variable.slot,
+        signal,
+        later,
+    }])
+}
+
+/// The piece is the one before, continued.
+fn goes_on(before: &Signal, piece: &Signal, time: f64) -> bool {
+    let rate = |signal: &Signal| match signal {
+        Signal::Linear { rate, .. } => *rate,
+        Signal::Constant(_) | Signal::Function(_) | Signal::Missing => 0.0,
+    };
+    rate(before) == rate(piece) && before.at(time) == piece.at(time)
 }
 
 impl<V: Into<Value>> From<V> for Input {

@@ -20,6 +20,7 @@
 //! this one owns the way through them and the only access to disk, clock and environment.
 
 pub mod automaton;
+mod carried;
 mod collector;
 pub mod confinement;
 mod disk;
@@ -32,6 +33,7 @@ mod file;
 mod foreign;
 mod input;
 pub mod journal;
+mod linear;
 mod mode_view;
 mod model;
 pub mod ode;
@@ -39,14 +41,15 @@ mod output;
 mod permissions;
 pub mod private_folder;
 mod read_log;
-pub mod regression;
 pub mod replace;
 mod run;
+mod schedule;
 mod session;
 mod simulator;
 mod start_from;
 mod state;
 mod structure_view;
+mod sweep;
 mod texts;
 mod value;
 mod variation;
@@ -56,6 +59,7 @@ mod world_files;
 pub use error::{Diagnostics, Error};
 pub use experiment::Experiment;
 pub use input::Input;
+pub use linear::Linearization;
 pub use mode_view::{ModeView, ModesView, TransitionView};
 pub use model::{Model, Variable};
 pub use output::{Progress, ProgressObserver};
@@ -68,12 +72,13 @@ pub use structure_view::{
     BlockView, CrossingView, EquationView, JacobianView, PatternView, StateSetView, StateView,
     StructureView,
 };
+pub use sweep::{Measure, Sweep, SweepRun};
 pub use value::Value;
 pub use world::{Disk, Memory, Stamp, World};
 
 pub use saltus_codegen::{Execution, ModeSummary};
-pub use saltus_control::Control;
-pub use saltus_model::{Causality, SlotRole, ValueType, VariableKind};
+pub use saltus_control::{Control, Progress as WorkProgress, Stage as WorkStage};
+pub use saltus_model::{Causality, Settable, SlotRole, ValueType, VariableKind};
 pub use saltus_plot as plot;
 pub use saltus_results as results;
 pub use saltus_sim::{CreepRecord, Progressed, StepRecord};

@@ -1,11 +1,13 @@
 //! A compiled model: immutable, shared by threads, with the values that its parameters are set to.
 
 mod settings;
+mod stored;
 mod variables;
 
+use crate::carried::Source;
 use crate::error::{Diagnostics, Error};
 use crate::experiment::Experiment;
-use crate::session::{Overrides, Session, StageTimes};
+use crate::session::{Overrides, Session, StageTimes, Surroundings};
 use crate::simulator::Simulator;
 use crate::value::Value;
 use rustc_hash::FxHashMap;
@@ -74,24 +76,42 @@ pub(crate) struct Base {
     pub(crate) blocks: saltus_results::Blocks,
     /// Parameters that the initial system computes.
     pub(crate) computed: Vec<String>,
+    pub(crate) around: Surroundings,
     /// Variables by name.
     pub(crate) names: OnceLock<FxHashMap<Box<str>, u32>>,
     pub(crate) fingerprint: OnceLock<u64>,
 }
 
 struct Origin {
-    session: Session,
+    source: Source,
     class: String,
-    /// Compiled with the values of the text.
-    first: Arc<Base>,
+    /// Compiled with the values of the text; of a model that was read, when it is needed.
+    first: OnceLock<Arc<Base>>,
     /// With others; those used last at the end.
     known: Mutex<Vec<(Overrides, Arc<Base>)>>,
 }
 
 impl Origin {
+    fn new(source: Source, class: &str, first: Option<Arc<Base>>) -> Arc<Origin> {
+        Arc::new(Origin {
+            source,
+            class: class.to_owned(),
+            first: first.map_or_else(OnceLock::new, OnceLock::from),
+            known: Mutex::default(),
+        })
+    }
+
+    fn first(&self) -> Result<Arc<Base>, Error> {
+        if let Some(first) = self.first.get() {
+            return Ok(first.clone());
+        }
+        let base = (self.source.session()?).compile_with(&self.class, &Overrides::new())?;
+        Ok(self.first.get_or_init(|| Arc::new(base)).clone())
+    }
+
     fn compile(&self, overrides: Overrides) -> Result<Arc<Base>, Error> {
         if overrides.is_empty() {
-            return Ok(self.first.clone());
+            return self.first();
         }
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         {
@@ -101,7 +121,11 @@ impl Origin {
                 return Ok(known[known.len() - 1].1.clone());
             }
         }
-        let base = Arc::new(self.session.compile_with(&self.class, &overrides)?);
+        let base = Arc::new(
+            self.source
+                .session()?
+                .compile_with(&self.class, &overrides)?,
+        );
         let mut known = known();
         known.push((overrides, base.clone()));
         if known.len() > KEPT_MAX {
@@ -122,14 +146,13 @@ struct Bound {
 impl Model {
     pub(crate) fn new(session: Session, class: &str, base: Base) -> Model {
         let base = Arc::new(base);
-        let origin = Origin {
-            session,
-            class: class.to_owned(),
-            first: base.clone(),
-            known: Mutex::default(),
-        };
-        let origin = Some(Arc::new(origin));
-        Model::assemble(base, origin, Settings::default(), Execution::default())
+        let origin = Origin::new(Source::Session(session), class, Some(base.clone()));
+        Model::assemble(
+            base,
+            Some(origin),
+            Settings::default(),
+            Execution::default(),
+        )
     }
 
     fn assemble(
@@ -165,21 +188,26 @@ impl Model {
         for (name, value) in settings {
             wanted.add(name.as_ref(), value);
         }
-        let (mut base, mut compiled) = match &self.inside.origin {
-            Some(origin) => (origin.first.clone(), Overrides::new()),
+        let origin = self.inside.origin.as_ref();
+        let (mut base, mut compiled) = match origin.and_then(|origin| origin.first.get()) {
+            Some(first) => (first.clone(), Overrides::new()),
             None => (self.inside.base.clone(), wanted.compiled.clone()),
         };
-        // Each compilation may take more settings into the structure.
-        for _ in 0..=wanted.len() {
-            let needed = wanted.structural(&base, &compiled);
-            if needed == compiled {
-                break;
-            }
-            let Some(origin) = &self.inside.origin else {
+        let needed = wanted.structural(&base, &compiled);
+        if needed != compiled {
+            let Some(origin) = origin else {
                 return Err(self.no_source(&needed));
             };
-            base = origin.compile(needed.clone())?;
-            compiled = needed;
+            (base, compiled) = (origin.first()?, Overrides::new());
+            // Each compilation may take more settings into the structure.
+            for _ in 0..=wanted.len() {
+                let needed = wanted.structural(&base, &compiled);
+                if needed == compiled {
+                    break;
+                }
+                base = origin.compile(needed.clone())?;
+                compiled = needed;
+            }
         }
         let numbers = wanted.locate(base.compiled.info(), compiled)?;
         let execution = self.inside.compiled.execution();

@@ -8,13 +8,14 @@ use crate::permissions::Permissions;
 use crate::structure_view::{JacobianView, StructureView, structure_picture, structure_view};
 use crate::texts::{Given, Texts};
 use crate::world::{Disk, World};
+pub(crate) use hosts::Surroundings;
 use saltus_flatten::{FileArena, Files};
 use saltus_ir::FlatModel;
 use saltus_ir::flat::{Inline, InlineMethod};
 use saltus_model::{Instance, Model, Values};
 use saltus_plot::StructurePicture;
 use saltus_syntax::{Diagnostic, Name, SourceMap, Span};
-pub(crate) use stages::Overrides;
+pub(crate) use stages::{Overrides, under};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -199,6 +200,54 @@ impl Session {
         Err(Error::Usage(format!(
             "library `{name}` {version} was not found: set MODELICAPATH to the folder that contains it"
         )))
+    }
+
+    pub(crate) fn world(&self) -> &Arc<dyn World> {
+        &self.given.texts.world
+    }
+
+    pub(crate) fn libraries(&self) -> &[PathBuf] {
+        &self.given.libraries
+    }
+
+    pub(crate) fn given_texts(&self) -> impl Iterator<Item = &Given> {
+        self.given.texts.given()
+    }
+
+    pub(crate) fn inlined(&self) -> &[(String, InlineMethod)] {
+        &self.given.inlined
+    }
+
+    /// The same permissions, with texts, libraries and files of a compiled model in place of its own.
+    pub(crate) fn on_carried(
+        &self,
+        world: Arc<dyn World>,
+        texts: Vec<Given>,
+        libraries: Vec<PathBuf>,
+        inlined: Vec<(String, InlineMethod)>,
+    ) -> Session {
+        let mut all = Texts::new(world);
+        for given in texts {
+            all.set(given);
+        }
+        Session {
+            given: Arc::new(Inside {
+                texts: all,
+                libraries,
+                inlined,
+                ..(*self.given).clone()
+            }),
+        }
+    }
+
+    /// The bytes of a file of the session's world.
+    pub fn read_file(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.given.texts.world.read(path)
+    }
+
+    /// The model that [`Model::to_bytes`](crate::Model::to_bytes) has written, on the files and with the permissions of this session.
+    pub fn read_model(&self, bytes: &[u8]) -> Result<crate::Model, Error> {
+        crate::Model::read(self, bytes)
     }
 
     fn is_file(&self, path: &Path) -> bool {

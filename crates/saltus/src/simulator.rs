@@ -103,28 +103,28 @@ impl Simulator {
 
     /// Goes on to this time. Events at it are carried out.
     pub fn advance_to(&mut self, time: f64) -> Result<Progressed, Error> {
-        self.inside
-            .get_mut()
-            .go_on(time, |run| run.advance_to(time))
+        (self.inside.get_mut()).go_on(time, Running::advance_to)
     }
 
     /// The same, but not beyond the next event.
     pub fn advance_to_event(&mut self, time: f64) -> Result<Progressed, Error> {
-        (self.inside.get_mut()).go_on(time, |run| run.advance_to_event(time))
+        (self.inside.get_mut()).go_on(time, Running::advance_to_event)
     }
 
     /// One step of the integrator, or one event.
     pub fn step(&mut self) -> Result<Progressed, Error> {
-        self.inside.get_mut().go_on(f64::INFINITY, Running::step)
+        (self.inside.get_mut()).go_on(f64::INFINITY, Running::step_to)
     }
 
     /// Gives an input another value (or a ramp, or a function of time) from here on: it changes when the run goes on, by an event. An input that does not
     /// change makes none.
     pub fn set_input(&mut self, name: &str, input: impl Into<Input>) -> Result<(), Error> {
         let signals = (input.into()).signals(self.model.info(), name, self.time())?;
-        let simulator = &mut self.inside.get_mut().engine.simulator;
-        for (slot, signal) in signals {
-            if !simulator.set_input(slot, signal) {
+        let engine = &mut self.inside.get_mut().engine;
+        for given in signals {
+            let is_taken = (engine.simulator).set_input(given.slot, given.signal.clone());
+            engine.schedule.give(given);
+            if !is_taken {
                 return Err(Error::Usage(
                     "the run is over: its inputs cannot change".to_owned(),
                 ));
@@ -233,6 +233,30 @@ impl Simulator {
         self.of_states(|state| state.derivative)
     }
 
+    pub(crate) fn values_now(&self) -> Result<Values, Error> {
+        self.look(|_, values| values.clone())
+    }
+
+    pub(crate) fn values_with(
+        &self,
+        values: &Values,
+        changed: &[(Slot, f64)],
+    ) -> Result<Values, Error> {
+        let inside = self.inside.borrow();
+        let computed = inside.engine.simulator.values_with(values, changed);
+        computed.map_err(|error| inside.stopped(&error))
+    }
+
+    /// The states of the mode in use, with their names.
+    pub(crate) fn state_slots(&self) -> Result<Vec<(String, StateSlots)>, Error> {
+        self.look(|run, values| {
+            let instance = run.instance();
+            let name = |state: &StateSlots| &instance.info().slots[state.value.index()].name;
+            let states = instance.system(values).states().iter();
+            states.map(|state| (name(state).clone(), *state)).collect()
+        })
+    }
+
     fn of_states(&self, slot: impl Fn(&StateSlots) -> Slot) -> Result<Vec<(String, f64)>, Error> {
         self.look(|run, values| {
             let instance = run.instance();
@@ -292,6 +316,7 @@ impl Simulator {
         inside.seen = None;
         inside.engine.simulator.restore(run).map_err(Error::Usage)?;
         inside.failure = None;
+        inside.engine.schedule.rewind(state.time());
         Ok(())
     }
 
@@ -323,7 +348,7 @@ impl Inside {
     fn go_on(
         &mut self,
         time: f64,
-        go: impl FnOnce(&mut Running) -> Result<Progressed, SimError>,
+        go: impl Fn(&mut Running, f64) -> Result<Progressed, SimError>,
     ) -> Result<Progressed, Error> {
         self.initialise()?;
         let now = self.engine.simulator.time();
@@ -333,7 +358,7 @@ impl Inside {
             )));
         }
         self.seen = None;
-        let gone = go(&mut self.engine.simulator);
+        let gone = self.engine.go_on(time, go);
         self.after(gone)
     }
 

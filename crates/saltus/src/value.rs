@@ -12,7 +12,7 @@ use std::fmt;
 /// assert_eq!("{1, 2}".parse(), Ok(Value::from([1, 2])));
 /// assert_eq!(Value::from("Linear").to_string(), "\"Linear\"");
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Value {
     Real(f64),
     Integer(i64),

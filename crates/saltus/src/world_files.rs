@@ -1,5 +1,6 @@
 //! The files of a world that is not the computer, for functions of a model: they are read and nothing else.
 
+use crate::disk::inside_library;
 use crate::world::World;
 use saltus_ir::external::{FileKind, Host};
 use std::path::PathBuf;
@@ -18,14 +19,18 @@ impl WorldFiles {
         let Some(rest) = path.strip_prefix("modelica://") else {
             return path.to_owned();
         };
-        let (package, inside) = rest.split_once('/').unwrap_or((rest, ""));
+        let (class, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let package = class.split('.').next().unwrap_or(class);
+        let insides = inside_library(class, path);
         let is_of_package = |folder: &&PathBuf| {
             let name = folder.file_name().map(|name| name.to_string_lossy());
             name.is_some_and(|name| name.split(' ').next() == Some(package))
         };
-        let used = (self.packages.iter().filter(is_of_package)).map(|folder| folder.join(inside));
-        let plain = self.libraries.iter().map(|library| library.join(rest));
-        let candidates = used.chain(plain).map(|p| p.display().to_string());
+        let used = self.packages.iter().filter(is_of_package).cloned();
+        let plain = self.libraries.iter().map(|library| library.join(package));
+        let candidates = (used.chain(plain))
+            .flat_map(|folder| insides.iter().map(move |inside| folder.join(inside)))
+            .map(|path| path.display().to_string());
         let mut there =
             candidates.filter(|path| self.world.is_file(path) || self.world.is_dir(path));
         there.next().unwrap_or_else(|| rest.to_owned())

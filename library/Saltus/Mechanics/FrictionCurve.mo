@@ -7,8 +7,8 @@ model FrictionCurve "Dry friction as curves with a parameter, switched by a mach
   Boolean forward(start = false, fixed = true) "Slides forward";
   Boolean backward(start = false, fixed = true) "Slides backward";
   Boolean sticking(start = false, fixed = true) "Sticks, or begins to slide at zero velocity";
-  Boolean startForward "On the part of the curve where the acceleration is positive";
-  Boolean startBackward "On the part of the curve where the acceleration is negative";
+  Boolean startForward(start = false, fixed = true) "On the part of the curve where the acceleration is positive";
+  Boolean startBackward(start = false, fixed = true) "On the part of the curve where the acceleration is negative";
 protected
   constant Units.Acceleration unit = 1 "Of the curve's parameter beyond -1 and 1";
 equation
@@ -16,8 +16,8 @@ equation
   startForward = s > 1;
   startBackward = s < -1;
   start = false;
-  forward = pre(start) and v > 0 or pre(sticking) and startForward and v > 0 or pre(forward) and not v <= 0;
-  backward = pre(start) and v < 0 or pre(sticking) and startBackward and v < 0 or pre(backward) and not v >= 0;
+  forward = pre(start) and v > 0 or pre(sticking) and pre(startForward) and v > 0 or pre(forward) and not v <= 0 or (pre(sticking) or pre(backward)) and v > v_small;
+  backward = pre(start) and v < 0 or pre(sticking) and pre(startBackward) and v < 0 or pre(backward) and not v >= 0 or (pre(sticking) or pre(forward)) and v < -v_small;
   sticking = not (start or forward or backward);
   if forward then
     f = Fd + d*v;
@@ -36,5 +36,8 @@ equation
     Documentation(info = "<html>
 <p>Textbook Figs. 9.39 and 9.40, homework H9.11. Around zero velocity the force over the <em>acceleration</em> is a curve with a parameter, which has a branch for the beginning of the motion
 in each direction; so the state machine needs four states only.</p>
+<p>Two transitions are added for impacts, which change the velocity at an instant: what sticks slides at once, and what slides may turn back without a stop.</p>
+<p>The relative velocity is a state. There can be no more of these components than the bodies have degrees of freedom: where a block rubs against the ground and against another block that
+does so too, use <code>FrictionConstraint</code>.</p>
 </html>"));
 end FrictionCurve;

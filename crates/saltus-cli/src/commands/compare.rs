@@ -2,7 +2,7 @@ use std::fmt::Write;
 
 use saltus_results::{
     Comparison, Coverage, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare_files,
-    parse_comparison_signals,
+    compare_sampled, parse_comparison_signals, read_sampled,
 };
 
 use crate::args::{CompareArgs, Format};
@@ -15,7 +15,6 @@ const MEMORY_BYTES: usize = 512 << 20;
 /// `saltus compare`
 pub(crate) fn compare(args: CompareArgs) -> Outcome {
     let mut result = files::open_result(&args.result)?;
-    let mut reference = files::open_result(&args.reference)?;
     let options = TubeOptions {
         relative: args.tolerance,
         resolution: args.resolution,
@@ -27,20 +26,26 @@ pub(crate) fn compare(args: CompareArgs) -> Outcome {
         Some(path) => Some(parse_comparison_signals(&files::read_text(path)?)),
         None => None,
     };
-    let comparison = compare_files(
-        &mut result,
-        &mut reference,
-        names.as_deref(),
-        &options,
-        MEMORY_BYTES,
-    )
-    .map_err(|e| {
+    let unreadable = |e| {
         Failure::command_line(format!(
             "`{}` or `{}` cannot be read: {e}",
             args.result.display(),
             args.reference.display()
         ))
-    })?;
+    };
+    let is_sampled = (args.reference.extension()).is_some_and(|e| e.eq_ignore_ascii_case("txt"));
+    let comparison = if is_sampled {
+        let reference = read_sampled(&files::read_text(&args.reference)?).map_err(unreadable)?;
+        let all = reference.variables().map(|(name, _)| name.to_owned());
+        let names = names.unwrap_or_else(|| all.collect());
+        let result = result.read(&names).map_err(unreadable)?;
+        compare_sampled(&result, &reference, &names, &options)
+    } else {
+        let mut reference = files::open_result(&args.reference)?;
+        let names = names.as_deref();
+        compare_files(&mut result, &mut reference, names, &options, MEMORY_BYTES)
+            .map_err(unreadable)?
+    };
     if comparison.verdict == Verdict::Nothing {
         return Err(Failure::command_line(
             "there is nothing to compare: no signals, or a reference without rows",

@@ -2,6 +2,7 @@
 
 mod check;
 mod compare;
+mod compile;
 mod explain;
 mod plot;
 mod recover;
@@ -13,6 +14,7 @@ mod test;
 
 pub(crate) use check::check;
 pub(crate) use compare::compare;
+pub(crate) use compile::compile;
 pub(crate) use explain::explain;
 pub(crate) use plot::plot;
 pub(crate) use recover::recover;

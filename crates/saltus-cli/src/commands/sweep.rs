@@ -1,10 +1,9 @@
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use saltus::journal::{Fingerprint, Fingerprints, Journal, ProgramMark};
-use saltus::{Error, Model, ReadLog};
+use saltus::{Error, Measure, Model, ReadLog, Sweep, SweepRun};
 use saltus_results::{
     ParquetColumn, Selection, ValueType, VariableKind, push_csv_name, push_csv_number,
     write_parquet_columns,
@@ -16,26 +15,21 @@ use crate::engine;
 use crate::exit::{Exit, Failure, Outcome, message};
 use crate::outputs::Outputs;
 use crate::progress::ProgressLine;
-use crate::{STACK_BYTES, files, interrupt};
-
-/// A sweep has at most so many runs.
-const RUNS_MAX: usize = 10_000_000;
+use crate::{files, interrupt};
 
 /// `saltus sweep`: all combinations of the values, one row each: the values, how the run ended, and the last value of each variable.
 pub(crate) fn sweep(args: SweepArgs) -> Outcome {
-    let n = (args.axes.iter())
-        .try_fold(1_usize, |n, axis| n.checked_mul(axis.values.len()))
-        .filter(|n| *n <= RUNS_MAX)
-        .ok_or_else(|| Failure::command_line(format!("more than {RUNS_MAX} runs")))?;
     let log = ReadLog::default();
     let (mut session, class) = engine::open_logged(&args.target, &log)?;
     engine::permit(&mut session, &args.access)?;
-    let base = session.compile(&class).map_err(engine::failure)?;
+    let base = engine::compile(&session, &args.target, &class)?;
     for axis in &args.axes {
         base.find_variable(&axis.path)
             .map_err(|e| Failure::command_line(format!("--set: {e}")))?;
     }
     let columns = columns(&base, &args.variables)?;
+    let sweep = prepared(&base, &args, &columns)?;
+    let n = sweep.n_runs().map_err(engine::failure)?;
     let output = (args.output.clone())
         .unwrap_or_else(|| PathBuf::from(format!("{}_sweep.csv", engine::file_stem(&class))));
     if (output.extension()).is_none_or(|e| e != "csv" && e != "parquet") {
@@ -71,8 +65,8 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
         }
     }
     let resumed = rows.iter().flatten().count();
+    let made: Vec<bool> = rows.iter().map(Option::is_some).collect();
     let state = Mutex::new(State {
-        next: 0,
         rows,
         journal,
         fingerprints: Fingerprints::default(),
@@ -82,33 +76,24 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
     });
     let line = ProgressLine::new(!args.quiet);
     interrupt::listen();
-    let jobs = args.jobs.unwrap_or_else(saltus::regression::cores).max(1);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.min(n) {
-            let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
-            let started = worker.spawn_scoped(scope, || {
-                while let Some(run) = begin_next(&state) {
-                    let done = one_run(&base, &args, run, &columns);
-                    if interrupt::requested().load(Ordering::Relaxed) {
-                        break;
-                    }
-                    let done_before = finish(&state, run, done);
-                    line.show(&format!("{done_before} of {n} runs"));
-                }
-            });
-            if let Err(e) = started {
-                lock(&state).failure.get_or_insert(Failure {
-                    exit: Exit::Incomplete,
-                    text: format!("error: no thread could be started: {e}"),
-                });
+    let control = interrupt::control();
+    let ran = sweep
+        .control(&control)
+        .only(|run| !made[run])
+        .on_done(|run| {
+            let (done, goes_on) = finish(&state, run);
+            line.show(&format!("{done} of {n} runs"));
+            if !goes_on {
+                control.cancel();
             }
-        }
-    });
+        })
+        .run();
     drop(line);
     let state = state.into_inner().expect("no worker panics");
     if let Some(failure) = state.failure {
         return Err(failure);
     }
+    ran.map_err(engine::failure)?;
     let done: Vec<Row> = state.rows.into_iter().flatten().collect();
     if done.len() < n {
         message(&format!(
@@ -206,7 +191,6 @@ impl Conditions {
 }
 
 struct State {
-    next: usize,
     rows: Vec<Option<Row>>,
     journal: Journal,
     fingerprints: Fingerprints,
@@ -215,108 +199,82 @@ struct State {
     failure: Option<Failure>,
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().expect("no worker panics")
-}
-
-/// The next run that nobody has made; `None` if there is none or the sweep has to end.
-fn begin_next(state: &Mutex<State>) -> Option<usize> {
-    let mut state = lock(state);
-    if state.failure.is_some() || interrupt::requested().load(Ordering::Relaxed) {
-        return None;
-    }
-    let from = state.next;
-    let ahead = state.rows[from..].iter().position(Option::is_none)?;
-    state.next = from + ahead + 1;
-    Some(from + ahead)
-}
-
-/// Notes a run; returns how many there are.
-fn finish(state: &Mutex<State>, run: usize, done: Result<Row, Failure>) -> usize {
-    let mut state = lock(state);
-    let noted = done.and_then(|mut row| {
-        let new = state.log.take_new();
-        row.files = (new.iter())
-            .map(|path| state.fingerprints.of(path))
+/// The runs that the command line asks for.
+fn prepared<'m>(
+    base: &'m Model,
+    args: &'m SweepArgs,
+    columns: &[String],
+) -> Result<Sweep<'m>, Failure> {
+    let mut sweep = base.sweep();
+    for Axis { path, values } in &args.axes {
+        let values: Result<Vec<_>, Error> = (values.iter())
+            .map(|&value| base.value_of_number(path, value))
             .collect();
-        state.journal.add(&row).map_err(Failure::command_line)?;
-        Ok(row)
-    });
-    match noted {
+        sweep = sweep.grid(path, values.map_err(engine::setting_failure)?);
+    }
+    for name in columns {
+        sweep = sweep.measure(Measure::last(name));
+    }
+    if let Some(jobs) = args.jobs {
+        sweep = sweep.jobs(jobs);
+    }
+    Ok(sweep.experiment(|mut experiment| {
+        if let Some(time) = args.start_time {
+            experiment = experiment.start_time(time);
+        }
+        if let Some(time) = args.stop_time {
+            experiment = experiment.stop_time(time);
+        }
+        if let Some(tolerance) = args.tolerance {
+            experiment = experiment.tolerance(tolerance);
+        }
+        if let Some(name) = &args.solver {
+            experiment = experiment.solver(name)?;
+        }
+        if let Some(seconds) = args.max_wall {
+            experiment = experiment.max_wall(seconds);
+        }
+        Ok(experiment)
+    }))
+}
+
+/// Notes a run; returns how many there are, and whether the sweep goes on.
+fn finish(state: &Mutex<State>, run: &SweepRun) -> (usize, bool) {
+    let mut state = state.lock().expect("no worker panics");
+    match noted(&mut state, run) {
         Ok(row) => {
-            state.rows[run] = Some(row);
+            state.rows[run.index] = Some(row);
             state.done += 1;
         }
         Err(failure) => {
             state.failure.get_or_insert(failure);
         }
     }
-    state.done
+    (state.done, state.failure.is_none())
 }
 
-/// One run of the sweep, with the values of its axes.
-fn one_run(base: &Model, args: &SweepArgs, run: usize, columns: &[String]) -> Result<Row, Failure> {
-    let values = values_of(&args.axes, run);
-    let settings: Result<Vec<_>, Error> = (args.axes.iter().zip(&values))
-        .map(|(axis, &value)| Ok((&axis.path, base.value_of_number(&axis.path, value)?)))
-        .collect();
-    let model = settings.and_then(|settings| base.with(settings));
-    let model = model.map_err(engine::setting_failure)?;
-    let mut experiment = model
-        .experiment()
-        .variables(columns)
-        .intervals(1)
-        .keep_events(false)
-        .control(&interrupt::control());
-    if let Some(time) = args.start_time {
-        experiment = experiment.start_time(time);
-    }
-    if let Some(time) = args.stop_time {
-        experiment = experiment.stop_time(time);
-    }
-    if let Some(tolerance) = args.tolerance {
-        experiment = experiment.tolerance(tolerance);
-    }
-    if let Some(name) = &args.solver {
-        experiment = experiment.solver(name).map_err(engine::failure)?;
-    }
-    if let Some(seconds) = args.max_wall {
-        experiment = experiment.max_wall(seconds);
-    }
-    let (done, status) = match experiment.simulate() {
-        Ok(done) => (done, DONE.to_owned()),
-        Err(Error::Run(why, done)) => {
-            let code = why.error_codes().first().copied().unwrap_or("error");
-            (*done, code.to_owned())
+fn noted(state: &mut State, run: &SweepRun) -> Result<Row, Failure> {
+    match &run.error {
+        // Values that the model does not take end the sweep; what happens in a run does not.
+        Some(Error::Usage(text)) => {
+            return Err(Failure::command_line(format!("--set: {text}")));
         }
-        Err(error) => return Err(engine::failure(error)),
+        Some(Error::Model(found)) => {
+            return Err(engine::failure(Error::Model(found.clone())));
+        }
+        Some(Error::Run(..) | Error::Stopped(_)) | None => {}
+    }
+    let new = state.log.take_new();
+    let files = new.iter().map(|path| state.fingerprints.of(path)).collect();
+    let row = Row {
+        run: run.index,
+        status: run.status().to_owned(),
+        time: run.time,
+        last: run.measures.clone(),
+        files,
     };
-    let last = |name: &String| {
-        let value = done.table.signal(name).and_then(|signal| signal.last());
-        value.filter(|value| value.is_finite())
-    };
-    Ok(Row {
-        run,
-        status,
-        time: Some(done.time_reached).filter(|_| done.initialised),
-        last: columns.iter().map(last).collect(),
-        files: Vec::new(),
-    })
-}
-
-/// The values of a run; the last axis moves fastest.
-fn values_of(axes: &[Axis], run: usize) -> Vec<f64> {
-    let mut rest = run;
-    let mut values: Vec<f64> = (axes.iter().rev())
-        .map(|axis| {
-            let n = axis.values.len();
-            let value = axis.values[rest % n];
-            rest /= n;
-            value
-        })
-        .collect();
-    values.reverse();
-    values
+    state.journal.add(&row).map_err(Failure::command_line)?;
+    Ok(row)
 }
 
 /// The variables whose last values are columns: those that were chosen, else all that move.
@@ -355,6 +313,21 @@ fn table(axes: &[Axis], columns: &[String], rows: &[Row]) -> Vec<(String, Parque
         table.push((name.clone(), last));
     }
     table
+}
+
+/// The numbers of a run; the last axis moves fastest.
+fn values_of(axes: &[Axis], run: usize) -> Vec<f64> {
+    let mut rest = run;
+    let mut values: Vec<f64> = (axes.iter().rev())
+        .map(|axis| {
+            let n = axis.values.len();
+            let value = axis.values[rest % n];
+            rest /= n;
+            value
+        })
+        .collect();
+    values.reverse();
+    values
 }
 
 fn csv(table: &[(String, ParquetColumn)]) -> String {

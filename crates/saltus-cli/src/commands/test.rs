@@ -2,9 +2,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use saltus::journal::Journal;
-use saltus::regression::{
-    self, Case, Limits, References, ReportFormat, Setup, Target, find_cases, find_library,
-    find_references,
+use saltus_regression::{
+    self, Case, Limits, References, ReportFormat, Setup, Target, add_scripts, find_cases,
+    find_library, find_references,
 };
 use saltus_results::Glob;
 
@@ -26,7 +26,7 @@ pub(crate) fn test(args: TestArgs) -> Outcome {
         check_folder("--keep", folder)?;
     }
     let baseline = match &args.baseline {
-        Some(path) => Some(regression::read_report(path).map_err(Failure::command_line)?),
+        Some(path) => Some(saltus_regression::read_report(path).map_err(Failure::command_line)?),
         None => None,
     };
     let Subject { cases, libraries } = subject(&args)?;
@@ -51,7 +51,7 @@ pub(crate) fn test(args: TestArgs) -> Outcome {
         allow_write: &args.access.allow_write,
         allow_system: args.access.allow_system,
         allow_foreign: args.access.allow_foreign,
-        jobs: args.jobs.unwrap_or_else(regression::cores),
+        jobs: args.jobs.unwrap_or_else(saltus_regression::cores),
         limits: Limits {
             seconds: args.timeout,
             memory_mb: args.memory,
@@ -64,7 +64,7 @@ pub(crate) fn test(args: TestArgs) -> Outcome {
     };
     interrupt::listen();
     let n = cases.len();
-    let outcome = regression::run_cases(&cases, &setup, &|done, model| {
+    let outcome = saltus_regression::run_cases(&cases, &setup, &|done, model| {
         if !args.quiet {
             message(&format!("[{done}/{n}] {}", model.line()));
         }
@@ -117,6 +117,9 @@ pub(crate) fn test(args: TestArgs) -> Outcome {
     Ok(if good { Exit::Done } else { Exit::Model })
 }
 
+/// Where a library keeps the references of its regression test.
+const OWN_REFERENCES: &str = "Resources/ReferenceResults/Dymola";
+
 /// What is to be run.
 struct Subject {
     cases: Vec<Case>,
@@ -157,6 +160,7 @@ fn subject(args: &TestArgs) -> Result<Subject, Failure> {
         }
     }));
     let mut cases = find_cases(&root);
+    add_scripts(&root, &mut cases);
     if let Some(part) = &part {
         let inside = format!("{part}.");
         cases.retain(|case| case.name == *part || case.name.starts_with(&inside));
@@ -165,7 +169,16 @@ fn subject(args: &TestArgs) -> Result<Subject, Failure> {
         let globs: Vec<Glob> = args.filters.iter().map(|g| Glob::new(g)).collect();
         cases.retain(|case| globs.iter().any(|glob| glob.matches(&case.name)));
     }
-    if let Some(folder) = &args.reference {
+    // Many libraries carry their references.
+    let own = root.join(OWN_REFERENCES);
+    let folder = args.reference.clone().or(own.is_dir().then_some(own));
+    if args.referenced_only && folder.is_none() {
+        return Err(Failure::command_line(format!(
+            "`{}` has no folder {OWN_REFERENCES}: say with --reference where the references are",
+            args.target
+        )));
+    }
+    if let Some(folder) = &folder {
         let references = references(folder, &cases)?;
         for case in &mut cases {
             case.reference = references.get(&case.name).cloned();

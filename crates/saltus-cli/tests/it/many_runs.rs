@@ -585,3 +585,48 @@ fn a_test_run_goes_on_only_from_the_same_sources_and_references() {
     // A library, for those that use it; one of them failed because of it.
     assert_eq!(resumed(&|| file("lib/Lib/package.mo", &package(3))), 1);
 }
+
+/// A library with scripts and samples, as those for buildings have them: the script says from when to when, the samples are compared where they are.
+#[test]
+fn scripts_and_samples_of_a_library_are_its_test() {
+    let folder = fresh("scripts_and_samples");
+    let write = |path: &str, text: &str| {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let pulse = |name: &str| {
+        format!(
+            "within Lib; model {name}
+  discrete Real y[1, 2](each start = 0, each fixed = true);
+  parameter Real k = 3;
+equation
+  when sample(10.3, 1) then
+    y = {{{{pre(y[1, 2]), time}}}};
+  end when;
+end {name};
+"
+        )
+    };
+    write("Lib/package.mo", "package Lib end Lib;");
+    write("Lib/Pulse.mo", &pulse("Pulse"));
+    write("Lib/Other.mo", &pulse("Other"));
+    for name in ["Pulse", "Other"] {
+        let script = format!(
+            "simulateModel(\"Lib.{name}\", startTime=10, stopTime=14, tolerance=1e-6, method=\"Cvode\", resultFile=\"{name}\");\ncreatePlot(id=1);\n"
+        );
+        write(&format!("Lib/Resources/Scripts/Dymola/{name}.mos"), &script);
+    }
+    let samples = |last: &str| {
+        format!(
+            "last-generated=2024-01-31\nstatistics-simulation=\n{{\n  \"linear\": \" \"\n}}\ny[1, 2]=[0e+00, 1.03e+01, 1.13e+01, 1.23e+01, {last}]\nk=[3e+00, 3e+00]\ntime=[1e+01, 1.4e+01]\n"
+        )
+    };
+    let references = "Lib/Resources/ReferenceResults/Dymola";
+    write(&format!("{references}/Lib_Pulse.txt"), &samples("1.33e+01"));
+    write(&format!("{references}/Lib_Other.txt"), &samples("1.23e+01"));
+    let ran = saltus_in(&folder, &["test", "Lib", "--report", "out.json"]);
+    let report = json(&folder.join("out.json"));
+    assert_eq!(reached(&report, "Lib.Pulse"), "match", "{}", ran.stderr);
+    assert_eq!(reached(&report, "Lib.Other"), "simulate");
+}

@@ -2,10 +2,11 @@
 //!
 //! What a mode or a jump is made of does not depend on who asks first; only the numbers of the slots that it adds do, which no result shows.
 
-use super::{Recent, structural};
+use super::{Recent, fault, structural};
 use crate::layout::{Sites, SlotTable, Slots};
 use crate::program::{self, Program, Switching};
 use rustc_hash::FxHashMap;
+use saltus_control::Stop;
 use saltus_model::{Fault, JumpInfo, ModelInfo};
 use saltus_structure::{Specialised, StructuredSystem};
 use serde::{Deserialize, Serialize};
@@ -118,12 +119,14 @@ impl SharedModes {
         if let Some(made) = known.modes.get(key) {
             return Ok(made.clone());
         }
-        let specialised = switching.modes.specialise(&key.live, switches);
-        let made = match specialised.map_err(structural)? {
-            Specialised::System(system) => Made::Program(known.compile(switching, *system)?),
-            Specialised::MoreLive(more) => Made::MoreLive(more),
-            Specialised::Singular => Made::Singular,
-        };
+        let made = under_control(|| {
+            let specialised = switching.modes.specialise(&key.live, switches);
+            Ok(match specialised.map_err(structural)? {
+                Specialised::System(system) => Made::Program(known.compile(switching, *system)?),
+                Specialised::MoreLive(more) => Made::MoreLive(more),
+                Specialised::Singular => Made::Singular,
+            })
+        })?;
         known.modes.insert(key.clone(), made.clone());
         if let Made::Program(program) = &made {
             known.keep(Key::Mode(key.clone()), program.layout.n_slots);
@@ -141,25 +144,42 @@ impl SharedModes {
         if let Some(made) = known.jumps.get(key) {
             return Ok(made.clone());
         }
-        let specialised = switching.modes.specialise(&key.mode.live, switches);
-        let Specialised::System(system) = specialised.map_err(structural)? else {
-            unreachable!("the mode has been structured before")
-        };
-        let jump = (switching.modes).jump(*system, &key.violated, &key.impacts);
-        let jump = jump.map_err(|error| structural(vec![*error]))?;
-        let program = known.compile(switching, jump.system)?;
-        let slot = |v| program.layout.slot(v);
-        let info = JumpInfo {
-            moved: jump.moved.into_iter().map(slot).collect(),
-            impulses: (jump.impulses.into_iter())
-                .map(|(v, w)| (slot(v), slot(w)))
-                .collect(),
-        };
-        let made = (program, info);
+        let made = under_control(|| {
+            let specialised = switching.modes.specialise(&key.mode.live, switches);
+            let Specialised::System(system) = specialised.map_err(structural)? else {
+                unreachable!("the mode has been structured before")
+            };
+            let jump = (switching.modes).jump(*system, &key.violated, &key.impacts);
+            let jump = jump.map_err(|error| structural(vec![*error]))?;
+            let program = known.compile(switching, jump.system)?;
+            let slot = |v| program.layout.slot(v);
+            let info = JumpInfo {
+                moved: jump.moved.into_iter().map(slot).collect(),
+                impulses: (jump.impulses.into_iter())
+                    .map(|(v, w)| (slot(v), slot(w)))
+                    .collect(),
+            };
+            Ok((program, info))
+        })?;
         known.jumps.insert(key.clone(), made.clone());
         known.keep(Key::Jump(key.clone()), made.0.layout.n_slots);
         Ok(made)
     }
+}
+
+/// Structuring may be long: whoever has asked for the run may end it meanwhile.
+fn under_control<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    let done = saltus_control::within(&saltus_control::current(), work);
+    done.unwrap_or_else(|stop| {
+        let (code, message) = match stop {
+            Stop::Cancelled => ("cancelled", "the run was interrupted".to_owned()),
+            Stop::Deadline { seconds } => {
+                let text = format!("the run took more than the {seconds} s that it was given");
+                ("wall-clock", text)
+            }
+        };
+        Err(fault(code, message, Vec::new()))
+    })
 }
 
 impl Known {
@@ -168,6 +188,8 @@ impl Known {
         switching: &Switching,
         system: StructuredSystem,
     ) -> Result<Arc<Program>, Fault> {
+        // What was ended from outside may have left numbers behind.
+        self.table.forget();
         let sites = Sites::extending(&switching.sources, &self.table.sites);
         let program = program::build(system, sites, Slots::Of(&mut self.table));
         let program = match program {

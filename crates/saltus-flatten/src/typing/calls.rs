@@ -3,6 +3,7 @@
 
 use super::{Cx, dims_fit, error, error_help, ref_text, unsupported};
 use crate::core::*;
+use crate::instantiate::ARRAY_SIZE_MAX;
 use crate::lookup::suggest;
 use rustc_hash::FxHashMap;
 use saltus_ir::func::{FunctionBody, Local};
@@ -1289,6 +1290,14 @@ impl<'a> Flattener<'a> {
     /// Literal values of a range if they can be known at compile time.
     pub(crate) fn range_values(&mut self, range: ExprId, span: Span) -> Res<Option<Vec<ExprId>>> {
         let base = self.ir.base(range);
+        let length = self
+            .ir
+            .ty(range)
+            .known_dims()
+            .and_then(|d| d.first().copied());
+        if length.is_some_and(|n| n > ARRAY_SIZE_MAX) {
+            return Ok(None);
+        }
         if let Some(items) = self.unstack(range)
             && items.iter().all(|&i| self.ir.is_literal(i))
         {

@@ -17,6 +17,8 @@ const INLINE_NODES_MAX: usize = 20_000;
 const INLINE_STEPS_MAX: usize = 20_000;
 /// An assignment to `a[i]` with symbolic `i` rewrites every element of `a`, up to this many where a call of a function would do as well.
 pub(super) const SYMBOLIC_TARGET_MAX: usize = 64;
+/// Constants that a subscript may choose among before its range is left to the call that checks it.
+const SUBSCRIPT_CHOICES_MAX: usize = 1_000;
 
 /// What to do with an `assert` that is not certainly true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -560,9 +562,16 @@ impl Scalarizer<'_> {
                 "the subscript of an assigned element",
             ));
         }
-        if self.asserts == AssertMode::Collect {
-            for (&sub, &size) in selection.symbolic.iter().zip(&selection.symbolic_sizes) {
-                subscript_in_range(self, sub, size);
+        for (&sub, &size) in selection.symbolic.iter().zip(&selection.symbolic_sizes) {
+            match self.asserts {
+                AssertMode::Collect => subscript_in_range(self, sub, size),
+                // The formula below drops an assignment out of range: the call that is kept will report it.
+                AssertMode::Refuse if !self.certainly_in_range(sub, size) => {
+                    return Err(ScalarError::NotConstant(
+                        "the subscript of an assigned element",
+                    ));
+                }
+                AssertMode::Refuse | AssertMode::Drop => {}
             }
         }
         for combination in 0..combinations {
@@ -589,6 +598,24 @@ impl Scalarizer<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Scalarizer<'_> {
+    /// Whether each value that the subscript `sub` chooses among is a constant in `1:size`.
+    pub(super) fn certainly_in_range(&self, sub: ExprId, size: usize) -> bool {
+        let mut stack = vec![sub];
+        for _ in 0..SUBSCRIPT_CHOICES_MAX {
+            let Some(e) = stack.pop() else {
+                return true;
+            };
+            match (self.ir.expr(e), self.ir.as_subscript(e)) {
+                (_, Some(k)) if k >= 1 && k as u64 <= size as u64 => {}
+                (Expr::If(_, a, b), _) => stack.extend([*a, *b]),
+                _ => return false,
+            }
+        }
+        false
     }
 }
 

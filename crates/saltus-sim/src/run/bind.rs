@@ -5,23 +5,22 @@
 //!     gather the functions that are zero: those of the event, those slid upon, others in their band
 //!     does the motion on the far side lead back? if not, nothing is decided
 //!     decide (crate::sliding) → bound to these surfaces, or free
-//! after an event that completes a Zeno sequence
-//!     rest (crate::zeno): states at the limit, rows and log once more
+//! after an event with impacts of contacts: run/contacts.rs
 //! a weight leaves [0, 1], or a rest would have to pull
 //!     release: states exactly on the surfaces, relations of the side to which the motion leaves, no event step: nothing but the motion has changed
 //! ```
 
 use super::{LOCATED_BAND, Occasion, ROUND_OFF_PART, Run, State, cause};
 use crate::constrained::{Constrained, ConstrainedCrossings, Release, with_more};
+use crate::contact::slow;
 use crate::error::{Phase, SimError};
 use crate::field::{DIFFERENCE_REL, Field, along, time_scale};
-use crate::options::Zeno;
 use crate::point::{Mode, gather, gather_derivatives};
 use crate::record::{Cause, ChangedValue, EventKind, EventRecord, Recorder, RowKind};
 use crate::restart::after_event;
 use crate::sliding::{Setting, Standing, decide};
 use crate::surface::{Surface, surfaces};
-use crate::zeno::{EXCURSION_BANDS, EXCURSION_ULPS, Rests, ZenoPoint};
+use crate::zeno::Rests;
 use saltus_model::{CrossingClass, Instance, ScheduleKind, StepPoint, System, Values};
 use saltus_solve::roots::Change;
 use saltus_solve::{
@@ -30,7 +29,7 @@ use saltus_solve::{
 use std::ops::DerefMut;
 
 /// Difference quotients look ahead by at most this part of the span.
-const LOOK_AHEAD_PART: f64 = 0.1;
+pub(super) const LOOK_AHEAD_PART: f64 = 0.1;
 /// A function slid upon is still zero after an event within this many times the drift that is allowed.
 const STILL_ZERO: f64 = 16.0;
 /// … and never less than this, relative to the function's nominal value: rates by differences are not better.
@@ -62,7 +61,11 @@ pub(super) fn evaluate_bound(
     constrained.point(&mut field, &ALL)
 }
 
-fn tight<'a>(system: &'a dyn System, mode: &'a mut Mode, values: &'a mut Values) -> Field<'a> {
+pub(super) fn tight<'a>(
+    system: &'a dyn System,
+    mode: &'a mut Mode,
+    values: &'a mut Values,
+) -> Field<'a> {
     Field {
         system,
         driver: &mut mode.driver,
@@ -282,7 +285,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         Ok(Some(new))
     }
 
-    /// Of the rests those whose states were not reset and that still push.
+    /// Of the rests those whose gaps and rates are zero after the event, and that nothing opens.
     fn rests_that_stay(
         &mut self,
         old: &Constrained,
@@ -291,32 +294,44 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
     ) -> Result<Rests, SolveError> {
         let system = self.instance.system(&self.values);
         let mut rests = old.rests.clone();
-        let still = STILL_ZERO * self.tolerances.negligible().max(STILL_ZERO_LEAST);
-        let reset = |direction: &[f64]| {
-            (system.states().iter().zip(direction))
-                .any(|(s, d)| *d != 0.0 && self.work.step.reinitialised.contains(&s.value))
+        let rules = self.mode.rules.clone();
+        let nominal = new.nominal.clone();
+        let setting = Setting {
+            rules: &rules,
+            nominal: &nominal,
+            longest: new.longest,
         };
-        rests.all.retain(|rest| {
-            !reset(rest.direction()) && r[rest.crossing()].abs() <= still.max(rest.band())
-        });
-        while !rests.all.is_empty() {
-            let mut field = tight(system, &mut self.mode, &mut self.values);
-            rests.point(
-                &mut field,
-                &mut new.sliding,
-                &[ScheduleKind::Derivatives],
-                &new.nominal,
-            )?;
-            match rests.all.iter().position(|rest| rest.push() <= 0.0) {
-                None => break,
-                Some(k) => drop(rests.all.remove(k)),
-            }
+        let mut x = vec![0.0; system.states().len()];
+        gather(system.states(), &self.values, &mut x);
+        let still = STILL_ZERO * self.tolerances.negligible().max(STILL_ZERO_LEAST);
+        (rests.all).retain(|rest| r[rest.crossing()].abs() <= still * rest.surface.size(&x));
+        let mut field = tight(system, &mut self.mode, &mut self.values);
+        if !self.work.step.reinitialised.is_empty() && !rests.all.is_empty() {
+            let rates = rests
+                .rates_here(&mut field, &mut new.sliding, setting)?
+                .to_vec();
+            let mut rates = rates.iter();
+            rests.all.retain(|rest| {
+                let speed = (self.work.contacts.find(rest.relation)).map_or(0.0, |c| c.speed);
+                let round_off = rest.rate_round_off(&x, &nominal);
+                let slow = slow(speed, self.tolerances).max(round_off);
+                rates.next().is_some_and(|rate| rate.abs() <= slow)
+            });
+        }
+        rests.let_go(&mut field, &mut new.sliding, setting)?;
+        if !rests.all.is_empty() {
+            rests.correct_fully(&mut field, &mut new.sliding, setting)?;
+            rests.find_quiet(&mut field, &mut new.sliding, setting, self.tolerances)?;
         }
         Ok(rests)
     }
 
     /// Goes over to another binding; true if it is another one.
-    fn set_bound(&mut self, old: Option<Box<Constrained>>, new: Option<Box<Constrained>>) -> bool {
+    pub(super) fn set_bound(
+        &mut self,
+        old: Option<Box<Constrained>>,
+        new: Option<Box<Constrained>>,
+    ) -> bool {
         let mut new = new.filter(|c| !c.is_empty());
         let what = |c: &Option<Box<Constrained>>| -> Vec<usize> {
             c.iter().flat_map(|c| c.bound()).collect()
@@ -434,6 +449,8 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         self.values.actions.messages.clear();
         if found.is_some() {
             self.work.isolation.forget();
+        } else {
+            self.check_contacts(to)?;
         }
         Ok(found)
     }
@@ -516,7 +533,6 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             t,
             &[],
             &[],
-            &[],
             |_| false,
             || {
                 (located.changed.iter())
@@ -543,13 +559,14 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         left: &[(usize, f64)],
     ) -> Result<Option<Constrained>, SolveError> {
         let system = self.instance.system(&self.values);
+        let rules = self.mode.rules.clone();
         let mut field = tight(system, &mut self.mode, &mut self.values);
         if let Some(sliding) = &mut old.sliding {
             sliding.correct_fully(&mut field)?;
         }
         if !gone.is_empty() {
             let setting = Setting {
-                rules: &[],
+                rules: &rules,
                 nominal: &old.nominal,
                 longest: old.longest,
             };
@@ -635,131 +652,6 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         self.begin_segment(Discontinuity::States)
     }
 
-    /// The motion comes to rest at the limit of a Zeno sequence; false if nothing says how.
-    pub(super) fn rest(&mut self, point: ZenoPoint) -> Result<bool, SimError> {
-        // After a change of mode the number means another function.
-        if self.mode_changed() {
-            return Ok(false);
-        }
-        if self.work.step.reinitialised.is_empty() || !self.options.events {
-            return Ok(false);
-        }
-        if self.inline.is_some() {
-            // Rest is a motion bound to states.
-            let info = &self.instance.system(&self.values).crossings()[point.crossing];
-            return Err(SimError::Zeno {
-                time: self.values.time(),
-                limit: point.limit,
-                relation: info.relation,
-                site: info.site,
-            });
-        }
-        let kept = self.values.v.clone();
-        let old = self.constrained.take();
-        match self.at_rest(old.as_deref(), point) {
-            Ok(Some(_)) if self.options.zeno == Zeno::Stop => {
-                let info = &self.instance.system(&self.values).crossings()[point.crossing];
-                Err(SimError::Zeno {
-                    time: kept[0],
-                    limit: point.limit,
-                    relation: info.relation,
-                    site: info.site,
-                })
-            }
-            Ok(Some(new)) => {
-                self.set_bound(old, Some(Box::new(new)));
-                self.work.watch.rested(point.crossing);
-                self.work.before.copy_from_slice(&kept);
-                self.right_limits()?;
-                self.row(RowKind::AfterEvent);
-                self.summary.statistics.zeno_points += 1;
-                if self.recorder.wants_events() {
-                    let crossings = self.instance.system(&self.values).crossings();
-                    let logged = (self.work.causes.iter()).map(|change| cause(crossings, change));
-                    self.work.causes_logged.extend(logged);
-                }
-                self.record_bound(point.limit, EventKind::Zeno, "geometric");
-                Ok(true)
-            }
-            Ok(None) | Err(_) => {
-                self.values.v.copy_from_slice(&kept);
-                self.constrained = old;
-                Ok(false)
-            }
-        }
-    }
-
-    fn at_rest(
-        &mut self,
-        old: Option<&Constrained>,
-        point: ZenoPoint,
-    ) -> Result<Option<Constrained>, SolveError> {
-        let system = self.instance.system(&self.values);
-        let states = system.states();
-        let direction: Vec<f64> = (states.iter())
-            .map(
-                |state| match self.work.step.reinitialised.contains(&state.value) {
-                    true => self.values.get(state.value) - self.work.before[state.value.index()],
-                    false => 0.0,
-                },
-            )
-            .collect();
-        if direction.iter().all(|d| *d == 0.0) {
-            return Ok(None);
-        }
-        let nominal = nominals(&*self.instance, &self.values);
-        let longest = LOOK_AHEAD_PART * self.options.span();
-        let rules = self.mode.rules.clone();
-        let setting = Setting {
-            rules: &rules,
-            nominal: &nominal,
-            longest,
-        };
-        let mut sliding = old.and_then(|o| o.sliding.clone());
-        let mut x = vec![0.0; states.len()];
-        gather(states, &self.values, &mut x);
-        let mut field = tight(system, &mut self.mode, &mut self.values);
-        let mut found = surfaces(&mut field, &[point.crossing], &x, &nominal)?;
-        let Some(surface) = found.pop() else {
-            return Ok(None);
-        };
-        let none = Rests::default();
-        let before = old.map_or(&none, |o| &o.rests);
-        let Some(mut rests) = before.with(
-            &mut field,
-            &mut sliding,
-            surface,
-            point.side,
-            &direction,
-            setting,
-        )?
-        else {
-            return Ok(None);
-        };
-        let excursion = rests.excursion(&mut field, &mut sliding, &nominal)?;
-        let band = self.work.isolation.band[point.crossing];
-        if !point.unfelt
-            && excursion > (EXCURSION_ULPS * point.round_off).max(EXCURSION_BANDS * band)
-        {
-            return Ok(None);
-        }
-        rests.take_free_side(&mut field, setting.rules);
-        rests.correct_fully(&mut field, &mut sliding, setting)?;
-        rests.point(
-            &mut field,
-            &mut sliding,
-            &[ScheduleKind::Derivatives],
-            &nominal,
-        )?;
-        Ok(rests.all_push().then_some(Constrained {
-            sliding,
-            rests,
-            nominal,
-            longest,
-            listed: 0,
-        }))
-    }
-
     /// A record of what binds the motion: states and relations that differ from the left limits.
     pub(super) fn record_bound(&mut self, time: f64, kind: EventKind, method: &'static str) {
         let causes: Vec<Cause> = std::mem::take(&mut self.work.causes_logged);
@@ -795,7 +687,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
 }
 
 /// Nominal values of the states.
-fn nominals<I: Instance>(instance: &I, values: &Values) -> Vec<f64> {
+pub(super) fn nominals<I: Instance>(instance: &I, values: &Values) -> Vec<f64> {
     let slots = &instance.info().slots;
     (instance.system(values).states().iter())
         .map(|state| saltus_solve::scale::nominal_magnitude(slots[state.value.index()].nominal))

@@ -35,6 +35,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
     /// The same, but at most to the end of the next event.
     pub(crate) fn run_to_event(&mut self, t: f64) -> Result<Progressed, SimError> {
         self.begin_until(t);
+        let _entered = saltus_control::enter(&self.control);
         while !self.is_paused() {
             let is_event = matches!(self.state, State::AtEvent(_));
             self.go_on()?;
@@ -51,6 +52,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
     pub(crate) fn step_to(&mut self, t: f64) -> Result<Progressed, SimError> {
         self.begin_until(t);
         let from = self.now;
+        let _entered = saltus_control::enter(&self.control);
         while !self.is_paused() {
             let is_event = matches!(self.state, State::AtEvent(_) | State::Initialising);
             self.go_on()?;
@@ -152,6 +154,29 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         }
         .map_err(fatal)?;
         Ok(Cow::Owned(values))
+    }
+
+    /// All continuous variables where some states and inputs have other values; relations and discrete variables are held.
+    pub(crate) fn values_with(
+        &self,
+        values: &Values,
+        changed: &[(Slot, f64)],
+    ) -> Result<Values, SimError> {
+        let mut values = values.clone();
+        for (slot, number) in changed {
+            values.v[slot.index()] = *number;
+        }
+        let mut driver = self.mode.driver.clone();
+        let mut constrained = self.constrained.clone();
+        let system = self.instance.system(&values);
+        let (accuracy, guess) = (Accuracy::Tight, Guess::Current);
+        let (driver, to) = (&mut driver, &mut values);
+        let evaluated = match &mut constrained {
+            None => evaluate_all(system, driver, to, accuracy, guess),
+            Some(bound) => super::bind::evaluate_bound(bound, system, driver, to, accuracy, guess),
+        };
+        evaluated.map_err(|error| SimError::evaluation(self.now, Phase::Output, error))?;
+        Ok(values)
     }
 
     /// The crossing functions at values that [`Run::values_at`] has given.

@@ -28,10 +28,11 @@ fn the_ball_comes_to_rest() {
         assert_times(&bounces[..30], &expected, tolerance);
         assert!(bounces.len() < 200, "{}", bounces.len());
         for (_, row) in &memory.rows {
-            assert!(row[1] > -1e-12, "{solver:?}: below the table: {row:?}");
+            // A contact is held in a band of 1e-12; it closes where its event was located, a little below.
+            assert!(row[1] > -2e-12, "{solver:?}: below the table: {row:?}");
             if row[0] > 5.57 {
                 assert!(
-                    row[1].abs() < 1e-12 && row[2].abs() < 1e-12,
+                    row[1].abs() < 2e-12 && row[2].abs() < 1e-12,
                     "{solver:?}: {row:?}"
                 );
                 assert_eq!(row[4], 0.0, "the held velocity does not change");

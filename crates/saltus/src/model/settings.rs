@@ -14,7 +14,7 @@ use std::sync::Arc;
 const EMPTY_TEXT: usize = 0;
 
 /// All settings of a model.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Settings {
     /// As they were given, in order; a later one of the same name has taken the place of the one before.
     given: Vec<(String, Value)>,
@@ -338,7 +338,7 @@ impl Model {
         let gone = compiled.iter().find(|setting| !needed.contains(setting));
         let name = new.or(gone).map_or("", |(name, _)| name.as_str());
         usage(format!(
-            "`{name}` cannot be set: the structure of the model depends on it, and this compiled model has no source to compile again"
+            "`{name}` cannot be set: the structure of the model depends on it, and this compiled model is without its source; set it and compile the model again from the source"
         ))
     }
 }

@@ -2,14 +2,57 @@
 
 use super::Session;
 use crate::disk::{CompileFiles, RunFiles};
-use crate::permissions::declared_foreign;
+use crate::permissions::{DeclaredForeign, declared_foreign};
 use crate::world_files::WorldFiles;
 use saltus_ir::external::Host;
 use saltus_ir::func::{ForeignCode, FunctionBody};
 use saltus_structure::StructuredSystem;
 use saltus_syntax::SourceMap;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What the functions of a model use of what is around it; what they may do there is another question.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Surroundings {
+    /// Folders with libraries.
+    #[serde(with = "paths")]
+    pub(crate) libraries: Vec<PathBuf>,
+    /// Folders of the model's own files.
+    #[serde(with = "paths")]
+    pub(crate) beside: Vec<PathBuf>,
+    /// Folders of the libraries that the model uses.
+    #[serde(with = "paths")]
+    pub(crate) packages: Vec<PathBuf>,
+    /// Files that the model was read from.
+    #[serde(with = "paths")]
+    pub(crate) sources: Vec<PathBuf>,
+    /// External functions that are not built in. Whose code may run is decided from this, so it is never taken from a file.
+    #[serde(skip)]
+    pub(crate) declared: Vec<DeclaredForeign>,
+    pub(crate) brought: Vec<ForeignCode>,
+}
+
+/// Paths in a file are text.
+mod paths {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::path::PathBuf;
+
+    pub(super) fn serialize<S: Serializer>(
+        paths: &[PathBuf],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let texts: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+        texts.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<PathBuf>, D::Error> {
+        let texts = Vec::<String>::deserialize(deserializer)?;
+        Ok(texts.into_iter().map(PathBuf::from).collect())
+    }
+}
 
 impl Session {
     /// Folders of the libraries from which texts were read.
@@ -48,17 +91,45 @@ impl Session {
         }
     }
 
-    /// What functions of the model may reach when it runs.
-    pub(super) fn run_host(&self, system: &StructuredSystem, sources: &SourceMap) -> Arc<dyn Host> {
-        let packages = self.used_packages(sources);
-        if !self.given.texts.world.is_computer() {
-            return Arc::new(self.world_files(packages));
-        }
-        Arc::new(RunFiles {
-            packages,
+    /// What the functions of a model that was just structured use of what is around it.
+    pub(super) fn surroundings(
+        &self,
+        system: &StructuredSystem,
+        sources: &SourceMap,
+    ) -> Surroundings {
+        Surroundings {
+            libraries: self.given.libraries.clone(),
+            beside: self.folders_of_sources(),
+            packages: self.used_packages(sources),
             sources: files_of(sources),
             declared: declared_foreign(system, sources),
             brought: foreign_code(system),
+        }
+    }
+
+    /// What functions of a model may reach when it runs.
+    pub(crate) fn run_host(&self, around: &Surroundings) -> Arc<dyn Host> {
+        let Surroundings {
+            libraries,
+            beside,
+            packages,
+            sources,
+            declared,
+            brought,
+        } = around.clone();
+        if !self.given.texts.world.is_computer() {
+            return Arc::new(WorldFiles {
+                libraries,
+                ..self.world_files(packages)
+            });
+        }
+        Arc::new(RunFiles {
+            libraries,
+            beside,
+            packages,
+            sources,
+            declared,
+            brought,
             ..self.run_files()
         })
     }

@@ -3,6 +3,7 @@
 use super::{Flat, Session, Stage, StageTimes};
 use crate::error::{Diagnostics, Error};
 use crate::model::{Base, Model};
+use saltus_control::{Control, Stage as Underway, Stop};
 use saltus_flatten::{ClassTree, FileArena, Files, FlattenOptions};
 use saltus_ir::Value;
 use saltus_structure::StructuredSystem;
@@ -43,19 +44,37 @@ impl Session {
         self.given.texts.world.seconds() - start
     }
 
+    /// As [`Session::compile`]; the control ends it from outside, within a tenth of a second in every stage, and is told how far it has come. What is
+    /// ended is the error [`Error::Stopped`].
+    ///
+    /// ```
+    /// let mut session = saltus::Session::new();
+    /// session.set_text("M.mo", "model M Real x = time; end M;");
+    /// let control = saltus::Control::new();
+    /// control.limit(10.0);
+    /// assert!(session.compile_under(&control, "M").is_ok());
+    /// control.cancel();
+    /// let ended = session.compile_under(&control, "M").unwrap_err();
+    /// assert!(ended.to_string().contains("error[cancelled]"));
+    /// # Ok::<(), saltus::Error>(())
+    /// ```
+    pub fn compile_under(&self, control: &Control, class: &str) -> Result<Model, Error> {
+        under(control, || self.compile(class))
+    }
+
+    /// As [`Session::check`], under a control.
+    pub fn check_under(&self, control: &Control, class: &str) -> Diagnostics {
+        match under(control, || Ok(self.check(class))) {
+            Ok(found) => found,
+            Err(error) => diagnostics_of(error),
+        }
+    }
+
     /// All that is found wrong or worth a warning in a class, by every stage that can be reached, without running it.
     pub fn check(&self, class: &str) -> Diagnostics {
         match self.compile(class) {
             Ok(model) => model.warnings().clone(),
-            Err(
-                Error::Model(diagnostics)
-                | Error::Run(diagnostics, _)
-                | Error::Stopped(diagnostics),
-            ) => diagnostics,
-            Err(Error::Usage(message)) => Diagnostics {
-                list: vec![Diagnostic::placeless("usage", message)],
-                sources: Arc::default(),
-            },
+            Err(error) => diagnostics_of(error),
         }
     }
 
@@ -81,6 +100,7 @@ impl Session {
             overrides: overrides.clone(),
             files: Some(self.compile_host()),
         };
+        saltus_control::current().report(Underway::Flatten, None);
         let flattened = saltus_flatten::flatten(tree, class, options);
         let parse = flattened.tree.seconds_parsing;
         let times = StageTimes {
@@ -134,6 +154,7 @@ impl Session {
         self.request_inline(&mut model)?;
         let start = self.given.texts.world.seconds();
         let sources = warnings.sources.clone();
+        saltus_control::current().report(Underway::Structure, None);
         let structured = saltus_structure::structure(model);
         times.structure = self.seconds_since(start);
         match structured {
@@ -165,7 +186,8 @@ impl Session {
         let sources = warnings.sources.clone();
         let blocks = block_counts(&system);
         let computed = computed_parameters(&system);
-        let host = self.run_host(&system, &sources);
+        let around = self.surroundings(&system, &sources);
+        saltus_control::current().report(Underway::Code, None);
         let compiled = saltus_codegen::compile(system, &sources)
             .map_err(|list| {
                 Error::Model(Diagnostics {
@@ -173,7 +195,7 @@ impl Session {
                     sources: sources.clone(),
                 })
             })?
-            .with_host(host);
+            .with_host(self.run_host(&around));
         times.codegen = self.seconds_since(start);
         self.report(Stage::Codegen, times.codegen);
         Ok(Base {
@@ -183,10 +205,43 @@ impl Session {
             times,
             blocks,
             computed,
+            around,
             names: OnceLock::new(),
             fingerprint: OnceLock::new(),
         })
     }
+}
+
+fn diagnostics_of(error: Error) -> Diagnostics {
+    match error {
+        Error::Model(found) | Error::Run(found, _) | Error::Stopped(found) => found,
+        Error::Usage(message) => Diagnostics {
+            list: vec![Diagnostic::placeless("usage", message)],
+            sources: Arc::default(),
+        },
+    }
+}
+
+/// Does work that the control may end.
+pub(crate) fn under<T>(
+    control: &Control,
+    work: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
+    saltus_control::within(control, work).unwrap_or_else(|stop| {
+        let diagnostic = match stop {
+            Stop::Cancelled => {
+                Diagnostic::placeless("cancelled", "the compilation was interrupted")
+            }
+            Stop::Deadline { seconds } => Diagnostic::placeless(
+                "wall-clock",
+                format!("compiling took more than the {seconds} s that it was given"),
+            ),
+        };
+        Err(Error::Stopped(Diagnostics {
+            list: vec![diagnostic],
+            sources: Arc::default(),
+        }))
+    })
 }
 
 fn block_counts(system: &StructuredSystem) -> saltus_results::Blocks {

@@ -1,15 +1,19 @@
 //! Tests through the facade: language cases (`spec/`), whole models (`models/`), error pages (`docs/errors/`), hostile input.
 
 mod automaton;
+mod contacts;
+mod control;
 mod dae_form;
 mod errors;
 mod event_search;
 mod event_snapshot;
+mod friction;
 mod function_derivatives;
 mod inline;
 mod library;
 mod mdtest;
 mod messages;
+mod metamorphic;
 mod mode_cost;
 mod model;
 mod models;
@@ -24,6 +28,8 @@ mod simulator;
 mod spec;
 mod state_sets;
 mod stiff_events;
+mod stored;
+mod sweep;
 mod switches;
 mod variation;
 mod versions;

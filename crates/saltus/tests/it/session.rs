@@ -193,3 +193,92 @@ fn functions_of_a_model_read_the_files_of_its_world() {
         .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(run.last("x").expect("x"), 7.0);
 }
+
+/// Resident memory of this process in megabytes; `None` where the system does not tell.
+fn resident_mb() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: f64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * 4096.0 / 1e6)
+}
+
+/// Ten thousand random edits: texts set, broken, repaired and removed. The session says at every moment what a fresh one says, and does not grow.
+#[test]
+fn after_many_edits_a_session_is_a_fresh_one() {
+    /// Room for what the other tests of this process use meanwhile.
+    const GROWTH_MAX_MB: f64 = 200.0;
+    let texts = |choice: usize| -> (&'static str, Option<String>) {
+        let value = choice / 8 % 5;
+        match choice % 8 {
+            0 => (
+                "/lib/Tanks/Tank.mo",
+                Some(TANK.replace("a = 2", &format!("a = {value}"))),
+            ),
+            1 => (
+                "/lib/Tanks/Tank.mo",
+                Some(TANK.replace("-a*h", &format!("-a*h*b{value}"))),
+            ),
+            2 => ("/lib/Tanks/Tank.mo", Some(TANK.replace("end Tank", "end"))),
+            3 => ("/lib/Tanks/Tank.mo", None),
+            4 => (
+                "/lib/Tanks/Pair.mo",
+                Some(PAIR.replace("a = 3", &format!("a = {value}"))),
+            ),
+            5 => ("/lib/Tanks/Pair.mo", None),
+            6 => (
+                "/lib/Tanks/Extra.mo",
+                Some(format!(
+                    "within Tanks; model Extra Tank t(a = {value}); end Extra;"
+                )),
+            ),
+            _ => ("/lib/Tanks/Extra.mo", None),
+        }
+    };
+    let said = |session: &Session| {
+        ["Tanks.Pair", "Tanks.Extra"].map(|class| {
+            let flat = session.print_flat(class);
+            (
+                session.check(class).to_string(),
+                flat.map_err(|e| e.to_string()),
+            )
+        })
+    };
+    let mut session = Session::with_world(tanks());
+    session.add_library_path("/lib");
+    let mut set: std::collections::BTreeMap<&str, String> = Default::default();
+    let mut random: u64 = 7;
+    let mut before = None;
+    for edit in 0..10_000 {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        match texts((random >> 33) as usize) {
+            (path, Some(text)) => {
+                session.set_text(path, text.clone());
+                set.insert(path, text);
+            }
+            (path, None) => {
+                assert_eq!(session.remove(path), set.remove(path).is_some());
+            }
+        }
+        if edit % 20 == 0 {
+            session.check("Tanks.Pair");
+        }
+        if edit % 250 == 0 {
+            let mut fresh = Session::with_world(tanks());
+            fresh.add_library_path("/lib");
+            for (path, text) in &set {
+                fresh.set_text(path, text.clone());
+            }
+            assert_eq!(said(&session), said(&fresh), "after {edit} edits");
+        }
+        if edit == 2000 {
+            before = resident_mb();
+        }
+    }
+    if let (Some(before), Some(after)) = (before, resident_mb()) {
+        assert!(
+            after - before < GROWTH_MAX_MB,
+            "{before} MB, then {after} MB"
+        );
+    }
+}

@@ -31,7 +31,7 @@ impl Random {
 
 /// Rows, events and counters of a run, in all digits.
 #[derive(PartialEq)]
-struct Seen {
+pub(crate) struct Seen {
     rows: Vec<Vec<u64>>,
     events: Vec<String>,
     counters: String,
@@ -39,7 +39,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(outcome: Result<Run, Error>) -> Seen {
+    pub(crate) fn of(outcome: Result<Run, Error>) -> Seen {
         let (run, failure) = match outcome {
             Ok(run) => (run, None),
             Err(Error::Run(why, run)) => (*run, Some(why.to_string())),
@@ -79,7 +79,7 @@ impl Seen {
         self.failure = later.failure;
     }
 
-    fn compare(&self, other: &Seen, folder: &str) {
+    pub(crate) fn compare(&self, other: &Seen, folder: &str) {
         assert_eq!(self.failure, other.failure, "{folder}");
         for (k, (a, b)) in self.rows.iter().zip(&other.rows).enumerate() {
             let time = f64::from_bits(a[0]);

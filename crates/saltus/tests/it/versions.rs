@@ -67,3 +67,42 @@ fn another_version_is_an_error() {
     let expected = Err(vec!["library-version".to_owned()]);
     assert_eq!(number("error", &THREE, uses), expected);
 }
+
+/// Folders without versions in their names, as repositories have them: the one that takes texts for the version is found behind another.
+#[test]
+fn a_version_that_needs_no_conversion_is_found_in_a_later_folder() {
+    let number = |test: &str, wish: &str| {
+        let name = format!("saltus-versions-{}-{test}", std::process::id());
+        let root = std::env::temp_dir().join(name);
+        let mut session = Session::new();
+        for (folder, version, none, number) in
+            [("new", "4.1.0", "4.0.0", 4), ("old", "3.2.3", "3.2.2", 3)]
+        {
+            let folder = root.join(folder);
+            std::fs::create_dir_all(folder.join("Lib")).expect("the folder can be made");
+            let text = format!(
+                "package Lib constant Integer number = Part.number; annotation(version = \"{version}\", uses(Part(version = \"{version}\")), conversion(noneFromVersion = \"{none}\")); end Lib;"
+            );
+            let part = format!(
+                "package Part constant Integer number = {number}; annotation(version = \"{version}\"); end Part;"
+            );
+            std::fs::write(folder.join("Lib/package.mo"), text).expect("the file can be written");
+            std::fs::write(folder.join("Part.mo"), part).expect("the file can be written");
+            session.add_library_path(&folder);
+        }
+        let annotation = format!("annotation(uses(Lib(version = \"{wish}\")));");
+        session.set_text(
+            "M.mo",
+            format!("model M Real x = Lib.number + 0*time; {annotation} end M;"),
+        );
+        let compiled = session.compile("M");
+        std::fs::remove_dir_all(&root).expect("the folder can be removed");
+        let run = compiled.expect("a library fits").experiment().simulate();
+        run.expect("the model runs")
+            .last("x")
+            .expect("x is in the result")
+    };
+    assert_eq!(number("later", "3.2.2"), 3.0);
+    assert_eq!(number("same", "3.2.3"), 3.0);
+    assert_eq!(number("first", "4.0.0"), 4.0);
+}

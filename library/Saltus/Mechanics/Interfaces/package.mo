@@ -51,6 +51,7 @@ package Interfaces "Flanges, shafts, and what components with two of them have i
     parameter Units.Force Fd(min = 0) "Sliding friction";
     parameter Units.Force Fs(min = 0) = Fd "Largest force at which the flanges stick";
     parameter Units.DampingConstant d = 0 "Viscous friction";
+    parameter Units.Velocity v_small(min = 0) = 1e-9 "An impact leaves more than this: what sticks then slides, and what slides may turn back without a stop" annotation(Dialog(tab = "Advanced"));
     Units.Velocity v "Velocity of flange_b relative to flange_a";
   equation
     v = der(s_rel);

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use saltus::{Disk, World as _};
 use saltus_syntax::ast::{ArgumentKind, ClassBody, ClassDef, ElementKind, Restriction};
 use saltus_syntax::{Diagnostic, SourceMap};
 
-use super::references::Reference;
+use crate::references::Reference;
+use crate::scripts::RunSettings;
 
 /// How the program finds a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,12 +20,14 @@ pub enum Target {
 }
 
 /// A model to be run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Case {
     /// Qualified name.
     pub name: String,
     pub target: Target,
     pub reference: Option<Reference>,
+    /// What a script of the library says of the run; the rest is that of the experiment annotation.
+    pub settings: RunSettings,
 }
 
 /// Deeper folders than this are no package.
@@ -109,6 +113,7 @@ fn broken(path: &Path) -> Case {
         name: path.display().to_string(),
         target: Target::File(path.to_owned()),
         reference: None,
+        settings: RunSettings::default(),
     }
 }
 
@@ -119,7 +124,7 @@ fn file_cases(path: &Path, in_library: bool, cases: &mut Vec<Case>) {
         Target::File(path.to_owned())
     };
     let shown = path.display().to_string();
-    let Some(text) = (crate::disk::read(path).ok())
+    let Some(text) = (Disk.read(&shown).ok())
         .and_then(|bytes| saltus_syntax::source::decode(&shown, bytes).ok())
     else {
         cases.push(broken(path));
@@ -165,6 +170,7 @@ fn class_cases(
             name: name.clone(),
             target: target.clone(),
             reference: None,
+            settings: RunSettings::default(),
         });
     }
     if let ClassBody::Composition { parts, .. } = &class.body {

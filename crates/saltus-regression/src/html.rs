@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::report::{NO_SIGNALS, Reached, Report};
+use crate::report::{NO_SIGNALS, Reached, Report};
 
 /// Text for HTML and XML, in elements and in quoted attributes.
 pub(super) fn escaped(text: &str) -> String {

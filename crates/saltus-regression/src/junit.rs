@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::html::escaped;
-use super::report::{NO_SIGNALS, Reached, Report};
+use crate::html::escaped;
+use crate::report::{NO_SIGNALS, Reached, Report};
 
 pub(super) fn junit(report: &Report, title: &str) -> String {
     let n_failed = report.models.iter().filter(|m| !m.passed()).count();

@@ -490,7 +490,7 @@ mod tests {
                 .line()
                 .ends_with("P.Stopped  [newton-failed] no")
         );
-        let page = super::super::status::status(&report, "P");
+        let page = crate::status::status(&report, "P");
         assert!(page.contains("1 of 3 pass."), "{page}");
         assert!(page.contains("no signals to compare: `P.Ran`"), "{page}");
         assert!(
@@ -501,13 +501,13 @@ mod tests {
             page.contains("| `P.Lacks` | 2 signals missing: `a.b`, `c` |"),
             "{page}"
         );
-        let xml = super::super::junit::junit(&report, "P");
+        let xml = crate::junit::junit(&report, "P");
         assert!(xml.contains("failures=\"2\""), "{xml}");
         assert!(
             xml.contains("<system-out>no signals to compare</system-out>"),
             "{xml}"
         );
-        let html = super::super::html::html(&report, &[], "P", None);
+        let html = crate::html::html(&report, &[], "P", None);
         assert!(html.contains("<p>no signals to compare</p>"), "{html}");
         let json = serde_json::to_string(&report).unwrap();
         assert!(json.contains("\"nothing_to_compare\":true"), "{json}");

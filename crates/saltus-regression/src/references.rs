@@ -1,10 +1,13 @@
 //! Reference results: which exist, and which of them can be used.
 //!
-//! Two layouts are known: that of the Modelica Association (a folder per model below that of its package, with a CSV file and
-//! `comparisonSignals.txt`), and plain files `Qualified.Name.csv` or `.mat`, of which all variables are compared.
+//! Three layouts are known: that of the Modelica Association (a folder per model below that of its package, with a CSV file and
+//! `comparisonSignals.txt`), plain files `Qualified.Name.csv` or `.mat`, of which all variables are compared, and the samples of BuildingsPy,
+//! `Qualified_Name.txt`, which libraries for buildings carry in `Resources/ReferenceResults/Dymola`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use saltus_results::is_sampled;
 
 /// A reference result.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,6 +15,13 @@ pub struct Reference {
     pub file: PathBuf,
     /// Names to compare; `None`: all of the file.
     pub signals: Option<PathBuf>,
+}
+
+impl Reference {
+    /// Samples of a run, of which nothing is known in between.
+    pub(super) fn is_sampled(&self) -> bool {
+        has_ending(&self.file, "txt")
+    }
 }
 
 /// The references of a folder.
@@ -39,8 +49,12 @@ pub fn find_references(root: &Path, package: Option<&str>) -> Result<References,
 
 impl References {
     pub fn get(&self, name: &str) -> Option<&Reference> {
-        let at = self.usable.binary_search_by(|(n, _)| n.as_str().cmp(name));
-        at.ok().map(|i| &self.usable[i].1)
+        let exact = |name: &str| {
+            let at = self.usable.binary_search_by(|(n, _)| n.as_str().cmp(name));
+            at.ok().map(|i| &self.usable[i].1)
+        };
+        // Samples are files `Qualified_Name.txt`.
+        exact(name).or_else(|| exact(&name.replace('.', "_")).filter(|r| r.is_sampled()))
     }
 }
 
@@ -70,13 +84,9 @@ fn walk(folder: &Path, name: String, depth: usize, found: &mut References) -> Re
         }
     }
     files.sort();
-    let ends_with = |path: &Path, ending: &str| {
-        path.extension()
-            .is_some_and(|e| e.eq_ignore_ascii_case(ending))
-    };
     let signals = folder.join("comparisonSignals.txt");
     if signals.is_file() {
-        match files.into_iter().rfind(|path| ends_with(path, "csv")) {
+        match files.into_iter().rfind(|path| has_ending(path, "csv")) {
             Some(file) if !is_lfs_pointer(&file) => {
                 let signals = Some(signals);
                 found.usable.push((name, Reference { file, signals }));
@@ -86,7 +96,8 @@ fn walk(folder: &Path, name: String, depth: usize, found: &mut References) -> Re
         return Ok(());
     }
     for file in files {
-        if ends_with(&file, "csv") || ends_with(&file, "mat") {
+        let is_result = has_ending(&file, "csv") || has_ending(&file, "mat");
+        if is_result || has_ending(&file, "txt") && begins_as_samples(&file) {
             let name = file.file_stem().and_then(|n| n.to_str()).map(str::to_owned);
             let signals = None;
             found
@@ -95,6 +106,20 @@ fn walk(folder: &Path, name: String, depth: usize, found: &mut References) -> Re
         }
     }
     Ok(())
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case(ending))
+}
+
+/// Other texts may lie beside references.
+fn begins_as_samples(path: &Path) -> bool {
+    use std::io::Read;
+    const MARK_BYTES: u64 = 64;
+    let mut start = Vec::new();
+    let read = fs::File::open(path).and_then(|f| f.take(MARK_BYTES).read_to_end(&mut start));
+    read.is_ok() && is_sampled(&String::from_utf8_lossy(&start))
 }
 
 fn is_lfs_pointer(path: &Path) -> bool {

@@ -1,4 +1,4 @@
-//! Regression runs of a library: every model with an experiment annotation, or every model with a reference result.
+//! Regression runs of a library: every model with an experiment annotation, or that a script of the library runs, or every model with a reference result.
 //!
 //! Comes in: the cases ([`find_cases`], [`find_references`]), the program, limits. Goes out: a [`Report`], which says how far each model came, why it
 //! ended there, and how its result compares with the reference; as text, JSON, JUnit XML, HTML with pictures, or Markdown.
@@ -15,16 +15,18 @@ mod html;
 mod junit;
 mod references;
 mod report;
+mod scripts;
 mod status;
 
 pub use cases::{Case, Target, find_cases, find_library};
 pub use child::Limits;
 pub use references::{Reference, References, find_references};
 pub use report::{ErrorReport, MatchReport, ModelReport, Reached, Report};
+pub use scripts::{RunSettings, add_scripts};
 
-use crate::journal::{Fingerprint, Fingerprints, Journal, ProgramMark};
-use crate::private_folder::PrivateFolder;
-use crate::replace::replace_file;
+use saltus::journal::{Fingerprint, Fingerprints, Journal, ProgramMark};
+use saltus::private_folder::PrivateFolder;
+use saltus::replace::replace_file;
 use std::collections::VecDeque;
 use std::fs;
 use std::io::Write as _;
@@ -73,7 +75,7 @@ pub const READ_FILE: &str = "SALTUS_READ_FILE";
 
 /// What a case is, in the words of the journal.
 fn case_text(case: &Case) -> String {
-    format!("{:?} {:?}", case.target, case.reference)
+    format!("{:?} {:?} {:?}", case.target, case.reference, case.settings)
 }
 
 /// What results depend on besides the files that are read.

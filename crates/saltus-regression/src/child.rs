@@ -7,17 +7,18 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::journal::{Fingerprint, Fingerprints};
+use saltus::journal::{Fingerprint, Fingerprints};
 use saltus_plot::{PlotOptions, plot_lines};
 use saltus_results::{
     Comparison, ResultReader, ResultTable, SignalComparison, SignalVerdict, Statistics,
-    TubeOptions, Unresolved, Verdict, compare_files, median_spacing, parse_comparison_signals,
+    TubeOptions, Unresolved, Verdict, compare_files, compare_sampled, median_spacing,
+    parse_comparison_signals, read_sampled,
 };
 
-use super::cases::{Case, Target};
-use super::references::Reference;
-use super::report::{ErrorReport, MatchReport, ModelReport, Reached};
-use super::{Finished, READ_FILE, Setup};
+use crate::cases::{Case, Target};
+use crate::references::Reference;
+use crate::report::{ErrorReport, MatchReport, ModelReport, Reached};
+use crate::{Finished, READ_FILE, Setup};
 
 /// What a model may use.
 #[derive(Clone, Copy, Debug)]
@@ -93,10 +94,17 @@ struct Expected {
     file: PathBuf,
     table: ResultTable,
     names: Vec<String>,
+    is_sampled: bool,
 }
 
 fn read_reference(reference: &Reference) -> Result<Expected, String> {
-    let table = read_table(&reference.file)?;
+    let table = if reference.is_sampled() {
+        let shown = reference.file.display();
+        let text = fs::read_to_string(&reference.file).map_err(|e| format!("{shown}: {e}"))?;
+        read_sampled(&text).map_err(|e| format!("{shown}: {e}"))?
+    } else {
+        read_table(&reference.file)?
+    };
     let names = match &reference.signals {
         Some(path) => {
             let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -108,6 +116,7 @@ fn read_reference(reference: &Reference) -> Result<Expected, String> {
         file: reference.file.clone(),
         table,
         names,
+        is_sampled: reference.is_sampled(),
     })
 }
 
@@ -250,12 +259,23 @@ fn simulate(
     // The program ends by itself before it is killed, and so can say how far it got.
     let seconds = WALL_SHARE * setup.limits.seconds;
     args.extend(["--max-wall".into(), seconds.to_string().into()]);
+    let settings = &case.settings;
+    // The samples of a reference begin and end with the run that they are of.
+    let sampled = expected.filter(|e| e.is_sampled && e.has_signals());
+    let begin = sampled.and_then(|e| e.table.time().first().copied());
+    if let Some(time) = begin.or(settings.start_time) {
+        args.extend(["--start-time".into(), time.to_string().into()]);
+    }
+    if let Some(tolerance) = settings.tolerance {
+        args.extend(["--tolerance".into(), tolerance.to_string().into()]);
+    }
+    // Some references go on beyond the model's experiment annotation, or end before.
+    let end = expected.and_then(|e| e.table.time().last().copied());
+    if let Some(time) = end.or(settings.stop_time) {
+        args.extend(["--stop-time".into(), time.to_string().into()]);
+    }
     match expected {
         Some(expected) => {
-            // Some references go on beyond the model's experiment annotation, or end before.
-            if let Some(time) = expected.table.time().last() {
-                args.extend(["--stop-time".into(), time.to_string().into()]);
-            }
             if let Some(interval) = row_spacing(expected.table.time()) {
                 args.extend(["--interval".into(), interval.to_string().into()]);
             }
@@ -411,15 +431,17 @@ fn read_table(path: &Path) -> Result<ResultTable, String> {
 const COMPARED_BYTES: usize = 256 << 20;
 
 fn compare_with(result: &Path, expected: &Expected) -> Result<Comparison, String> {
-    let (mut result, mut reference) = (open_result(result)?, open_result(&expected.file)?);
-    compare_files(
-        &mut result,
-        &mut reference,
-        Some(&expected.names),
-        &TubeOptions::default(),
-        COMPARED_BYTES,
-    )
-    .map_err(|e| e.to_string())
+    let mut result = open_result(result)?;
+    let options = TubeOptions::default();
+    if expected.is_sampled {
+        let result = result.read(&expected.names).map_err(|e| e.to_string())?;
+        let (table, names) = (&expected.table, &expected.names);
+        return Ok(compare_sampled(&result, table, names, &options));
+    }
+    let mut reference = open_result(&expected.file)?;
+    let names = Some(&expected.names[..]);
+    compare_files(&mut result, &mut reference, names, &options, COMPARED_BYTES)
+        .map_err(|e| e.to_string())
 }
 
 /// Missing signals that are named; the rest is counted.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::report::{ModelReport, NO_SIGNALS, Reached, Report};
+use crate::report::{ModelReport, NO_SIGNALS, Reached, Report};
 
 /// Columns end at this sign.
 fn cell(text: &str) -> String {
