@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use saltus::regression::{self, Case, Limits, ModelReport, Setup, Target, run_cases};
+use saltus_regression::{self, Case, Limits, ModelReport, Setup, Target, run_cases};
 use saltus_syntax::ast::{ArgumentKind, ClassBody, ClassDef, ElementKind};
 use saltus_syntax::{FileId, parse};
 
@@ -81,6 +81,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
             name: name.clone(),
             target: Target::Class,
             reference: None,
+            settings: Default::default(),
         })
         .collect();
     let libraries = [options.library.clone()];
@@ -91,7 +92,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         allow_system: false,
         // The suite tests external functions.
         allow_foreign: true,
-        jobs: options.jobs.unwrap_or_else(regression::cores),
+        jobs: options.jobs.unwrap_or_else(saltus_regression::cores),
         limits: Limits {
             seconds: options.timeout,
             memory_mb: options.memory,

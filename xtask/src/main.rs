@@ -2,6 +2,7 @@
 
 mod bits;
 mod compliance;
+mod fuzz;
 mod gallery;
 mod msl;
 mod work_precision;
@@ -27,6 +28,8 @@ enum Task {
     Gallery(gallery::Options),
     /// Whether interpreter and machine code give the same results
     Bits(bits::Options),
+    /// Random programs, texts and damaged files until the time is over
+    Fuzz(fuzz::Options),
     /// Work against precision of the integrators on problems with known end values
     WorkPrecision(work_precision::Options),
 }
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
         Task::Compliance(options) => compliance::run(&options),
         Task::Gallery(options) => gallery::run(&options),
         Task::Bits(options) => bits::run(&options),
+        Task::Fuzz(options) => fuzz::run(&options),
         Task::WorkPrecision(options) => work_precision::run_all(&options),
     };
     match outcome {

@@ -4,7 +4,7 @@
 //! `comparisonSignals.txt`), the release binary. Goes out: a text table and a JSON report; who moved since an
 //! earlier report.
 //!
-//! The work is done by `saltus::regression`, as for `saltus test`; here the models are chosen by their references.
+//! The work is done by `saltus_regression`, as for `saltus test`; here the models are chosen by their references.
 
 use std::fs;
 use std::io::Write;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use clap::Args;
-use saltus::regression::{
+use saltus_regression::{
     self, Case, Limits, References, Setup, Target, find_references, read_report, run_cases,
 };
 
@@ -85,7 +85,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         allow_write: &[],
         allow_system: false,
         allow_foreign: false,
-        jobs: options.jobs.unwrap_or_else(regression::cores),
+        jobs: options.jobs.unwrap_or_else(saltus_regression::cores),
         limits: Limits {
             seconds: options.timeout,
             memory_mb: options.memory,
@@ -135,6 +135,7 @@ fn choose(found: &References, options: &Options) -> Result<Vec<Case>, String> {
             name: name.clone(),
             target: Target::Class,
             reference: Some(reference.clone()),
+            settings: Default::default(),
         })
         .collect();
     if let Some(path) = &options.list {

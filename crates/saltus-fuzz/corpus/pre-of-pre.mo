@@ -1,0 +1,3 @@
+model M
+  Real x = pre(pre(time));
+end M;
