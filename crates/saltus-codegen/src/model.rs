@@ -511,9 +511,12 @@ impl Instance for CompiledInstance {
             return Ok(DuringImpulse::Agrees);
         };
         let live = store.live();
-        // The live switches that are not as selected.
+        // The live switches that are not as selected. A switch that is a function of `pre` alone was set before the impulse, and does not see it: an arc that
+        // `pre(mode) > 0` lights is not lit by the impulse of its own extinction.
         let others = |during: &Values| -> Result<Vec<u32>, Fault> {
-            let switches = self.switch_values(during)?;
+            let mut seen = during.clone();
+            seen.pre.copy_from_slice(&values.pre);
+            let switches = self.switch_values(&seen)?;
             let differs = |&i: &u32| switches[i as usize] != self.selected[i as usize];
             Ok(live.iter().copied().filter(differs).collect())
         };
