@@ -7,7 +7,7 @@
 //! f'(a)[w] = (f(a - 2hw) - 8 f(a - hw) + 8 f(a + hw) - f(a + 2hw)) / (12 h) + O(h⁴),
 //! f''(a)[w, w] = (-f(a - 2hw) + 16 f(a - hw) - 30 f(a) + 16 f(a + hw) - f(a + 2hw)) / (12 h²) + O(h⁴),
 //!
-//! with h = η / max_k(|w_k| / max(|a_k|, 1)), so that no argument moves by more than 2η of its size. η balances the error of the formula against that of the
+//! with h = η / max_k(|w_k| / max(|a_k|, 1)), so that no argument moves by more than 2η of its size. Where w is zero, h = η, and f'(a)[w] is the central difference, which can be differentiated along w. η balances the error of the formula against that of the
 //! values, about ε: η⁵ = ε for the first, η⁶ = ε for the second. The derivative of f'(a)[w] is f''(a)[w, a'] + f'(a)[w'],
 //! where f''(a)[w, u] = (f''(a)[w + u, w + u] - f''(a)[w - u, w - u]) / 4 unless w = u, as it is along a motion. There are no third derivatives:
 //! with twice differentiated equations three is the highest index, as in the paper.
@@ -237,6 +237,16 @@ impl Original {
         }
     }
 
+    /// (f(a + hw) - f(a - hw)) / (2h). For w = 0 this is zero without round-off, and its derivative along w is f'(a): an iteration for w that begins at
+    /// zero needs it.
+    fn central(&self, ir: &mut Ir, inputs: &[LocalId], rates: &[LocalId], h: ExprId) -> ExprId {
+        let right = self.beside(ir, inputs, rates, h, 1.0);
+        let left = self.beside(ir, inputs, rates, h, -1.0);
+        let two = ir.real(2.0);
+        let (difference, width) = (ir.sub(right, left), ir.mul(two, h));
+        ir.div(difference, width)
+    }
+
     /// f'(a)[w] or f''(a)[w, w].
     fn quotient(&self, ir: &mut Ir, name: Name, order: i32) -> FuncId {
         let (weights, eta) = match order {
@@ -286,6 +296,13 @@ impl Original {
             self.assign(ir, step, length),
             self.assign(ir, result, quotient),
         ];
+        let at_rest = match order {
+            1 => {
+                let central = self.central(ir, &inputs, &rates, h);
+                vec![self.assign(ir, step, eta), self.assign(ir, result, central)]
+            }
+            _ => Vec::new(),
+        };
         let body = vec![
             self.assign(ir, rate, fastest),
             self.assign(ir, result, nothing),
@@ -293,7 +310,7 @@ impl Original {
                 ir,
                 StatementKind::If {
                     branches: vec![(moves, moving)],
-                    otherwise: Vec::new(),
+                    otherwise: at_rest,
                 },
             ),
         ];

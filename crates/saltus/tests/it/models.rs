@@ -84,6 +84,7 @@ models! {
     end_stop_rests: "end-stop-rests",
     event_chain: "event-chain",
     external_constraint: "external-constraint",
+    external_guide: "external-guide",
     feasible_damped: "feasible-damped",
     feasible_kernel: "feasible-kernel",
     feasible_solution: "feasible-solution",
