@@ -8,6 +8,7 @@
 use crate::point::{Displaced, Mode};
 use saltus_model::{Fault, FaultKind, Instance, Slot, System, Values};
 use saltus_solve::SolveError;
+use saltus_solve::scale::RESTART_ULPS;
 use std::collections::{HashSet, VecDeque};
 
 /// Candidates that are tried where none but a singular one is known …
@@ -110,8 +111,11 @@ pub(crate) fn choose<I: Instance, T>(
                     break;
                 }
                 if agrees(instance, &after)? {
-                    // The motion shows the side only: states and time are put back when the event ends.
-                    mode.displaced = displaced(instance, &values, &after);
+                    // The motion shows the side only: states and time are put back when the event ends. What moves within the resolution of an event stays, on the side
+                    // that it shows: a current that begins with its second derivative would be at zero again, and the mode be asked for anew.
+                    if ulps > RESTART_ULPS {
+                        mode.displaced = displaced(instance, &values, &after);
+                    }
                     mode.displaced.push(Displaced {
                         slot: Slot(0),
                         from: values.time(),
