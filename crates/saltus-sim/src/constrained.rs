@@ -12,14 +12,15 @@ use crate::field::Field;
 use crate::point::Mode;
 use crate::sliding::{Setting, Sliding};
 use crate::zeno::Rests;
-use saltus_model::{CrossingClass, ScheduleKind};
+use saltus_model::{CrossingClass, ScheduleKind, Slot};
 use saltus_solve::{CrossingFunctions, Integrator, Isolation, SignRule, SolveError, Tolerances};
 
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Constrained {
     pub(crate) sliding: Option<Sliding>,
     pub(crate) rests: Rests,
-    /// Of the states.
+    /// The states, by which a binding is known in another mode, and their nominal values.
+    pub(crate) states: Vec<Slot>,
     pub(crate) nominal: Vec<f64>,
     pub(crate) longest: f64,
     /// Functions beside those of the model in the lists of the run.
@@ -193,6 +194,12 @@ impl CrossingFunctions for ConstrainedCrossings<'_> {
     }
 }
 
+/// The rule of what ends a binding: it holds as long as the function is not below zero.
+pub(crate) const STAYS: SignRule = SignRule {
+    rising: true,
+    closed: true,
+};
+
 /// The lists of a run with functions for what ends a binding behind those of the model.
 pub(crate) fn with_more(
     n: usize,
@@ -202,10 +209,6 @@ pub(crate) fn with_more(
     truth: &mut Vec<bool>,
     lists: [&mut Vec<f64>; 2],
 ) {
-    const STAYS: SignRule = SignRule {
-        rising: true,
-        closed: true,
-    };
     mode.rules.truncate(n);
     mode.rules.resize(n + more, STAYS);
     truth.truncate(n);
@@ -214,7 +217,9 @@ pub(crate) fn with_more(
         list.truncate(n);
         list.resize(n + more, 0.0);
     }
-    let mut new = Isolation::new(n + more).with_method(isolation.method());
+    let mut new = Isolation::new(n + more)
+        .with_method(isolation.method())
+        .with_search(isolation.search());
     new.band[..n].copy_from_slice(&isolation.band[..n]);
     new.scale[..n].copy_from_slice(&isolation.scale[..n]);
     new.evaluations = isolation.evaluations;

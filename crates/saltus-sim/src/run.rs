@@ -260,6 +260,7 @@ pub(crate) fn begin<I: Instance, P: DerefMut<Target = I>, R: Recorder>(
         stiff_noted: false,
         creep: Creep::default(),
         constrained: None,
+        left: None,
         inline,
         instance,
         options: options.clone(),
@@ -416,6 +417,8 @@ pub(crate) struct Run<P, R> {
     creep: Creep,
     /// What the motion is bound to.
     constrained: Option<Box<Constrained>>,
+    /// … and what it was bound to in the mode that the present event leaves.
+    left: Option<Box<Constrained>>,
     /// The steps of integrators that are equations of the model.
     inline: Option<Inline>,
     summary: RunSummary,
@@ -1508,6 +1511,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             self.work.rows.forget();
         }
         self.enter_mode_if_changed();
+        self.bind_after_mode()?;
         self.read_truth()?;
         self.schedule_time_event()?;
         if self.work.step.terminate.is_some() {
@@ -1709,6 +1713,13 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
 
     fn enter_mode_if_changed(&mut self) {
         if !self.mode_changed() {
+            if let Some(left) = self.left.take() {
+                // The event has come back to the mode: its lists lose what ended the binding.
+                let n = self.instance.system(&self.values).crossings().len();
+                let listed = self.work.truth.len() - n;
+                self.left = Some(left.clone());
+                self.set_bound(Some(Box::new(Constrained { listed, ..*left })), None);
+            }
             return;
         }
         if self.instance.mode(&self.values) != self.mode.number {
@@ -1720,7 +1731,12 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         }
         self.absorb_integrator_statistics();
         let instance = &*self.instance;
+        let n_crossings = instance.system(&self.values).crossings().len();
+        self.mode.rules.truncate(n_crossings);
+        // What was made for a bound motion does not serve the free one.
+        let park = self.left.is_none();
         (self.work).enter(
+            park,
             instance,
             &self.options,
             self.tolerances,

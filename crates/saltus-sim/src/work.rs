@@ -140,9 +140,10 @@ impl Work {
         self.made_for.mode == mode
     }
 
-    /// Another mode is entered: what depends on states and crossing functions is made anew.
+    /// Another mode is entered: what depends on states and crossing functions is made anew. `park`: what served the mode that is left is kept.
     pub(crate) fn enter<I: Instance>(
         &mut self,
+        park: bool,
         instance: &I,
         options: &Options,
         tolerances: Tolerances,
@@ -167,12 +168,15 @@ impl Work {
         };
         next.integrator.reset();
         next.isolation.reset();
-        self.parked.push(Parked {
+        let parked = Parked {
             mode: left,
             integrator: std::mem::replace(&mut self.integrator, next.integrator),
             isolation: std::mem::replace(&mut self.isolation, next.isolation),
             mixed: std::mem::replace(&mut self.mixed, next.mixed),
-        });
+        };
+        if park {
+            self.parked.push(parked);
+        }
         if self.parked.len() > PARKED_MAX {
             self.parked.remove(0);
         }

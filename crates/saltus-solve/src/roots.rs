@@ -236,6 +236,10 @@ impl Isolation {
         self.method
     }
 
+    pub fn search(&self) -> EventSearch {
+        self.search
+    }
+
     /// The values at the end of the last interval no longer hold.
     #[inline]
     pub fn forget(&mut self) {

@@ -11,7 +11,7 @@
 //! ```
 
 use super::{LOCATED_BAND, Occasion, ROUND_OFF_PART, Run, State, cause};
-use crate::constrained::{Constrained, ConstrainedCrossings, Release, with_more};
+use crate::constrained::{Constrained, ConstrainedCrossings, Release, STAYS, with_more};
 use crate::contact::slow;
 use crate::error::{Phase, SimError};
 use crate::field::{DIFFERENCE_REL, Field, along, time_scale};
@@ -20,8 +20,8 @@ use crate::record::{Cause, ChangedValue, EventKind, EventRecord, Recorder, RowKi
 use crate::restart::after_event;
 use crate::sliding::{Setting, Standing, decide};
 use crate::surface::{Surface, surfaces};
-use crate::zeno::Rests;
-use saltus_model::{CrossingClass, Instance, ScheduleKind, StepPoint, System, Values};
+use crate::zeno::{Rest, Rests};
+use saltus_model::{CrossingClass, Instance, ScheduleKind, Slot, StepPoint, System, Values};
 use saltus_solve::roots::Change;
 use saltus_solve::{
     Accuracy, CrossingFunctions, Discontinuity, Driver, Guess, Located, SolveError, first_crossing,
@@ -96,7 +96,10 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
     pub(super) fn bind(&mut self) -> Result<bool, SimError> {
         let old = self.constrained.take();
         if self.mode_changed() {
-            return Ok(self.set_bound(old, None));
+            // Surfaces, directions and functions are those of the mode that is left.
+            let was_bound = old.is_some();
+            self.left = old;
+            return Ok(was_bound);
         }
         let system = self.instance.system(&self.values);
         let mut r = vec![0.0; system.crossings().len()];
@@ -237,6 +240,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             longest,
         };
         let mut new = Constrained {
+            states: state_slots(system),
             nominal: nominal.clone(),
             longest,
             ..Constrained::default()
@@ -280,20 +284,95 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         if let Some(old) = old
             && !old.rests.all.is_empty()
         {
-            new.rests = self.rests_that_stay(old, &mut new, r)?;
+            let may_move = !self.work.step.reinitialised.is_empty();
+            new.rests = self.rests_that_stay(&old.rests, &mut new, r, may_move)?;
         }
         Ok(Some(new))
     }
 
-    /// Of the rests those whose gaps and rates are zero after the event, and that nothing opens.
-    fn rests_that_stay(
+    /// After another mode was entered: what the motion was bound to in the mode that was left, in terms of this one.
+    ///
+    /// A contact is known by its relation, and its direction by the slots of the states. One whose gap and rate are still zero stays closed, unless what it
+    /// pushes is no state any more: then the mode says how it moves. Sliding is decided anew from the functions that are zero.
+    pub(super) fn bind_after_mode(&mut self) -> Result<(), SimError> {
+        let Some(old) = self.left.take() else {
+            return Ok(());
+        };
+        let system = self.instance.system(&self.values);
+        let mut r = vec![0.0; system.crossings().len()];
+        let known = after_event(system, &mut self.values, &mut r).map_err(SolveError::from);
+        let kept = self.values.v.clone();
+        // They are numbers of functions of the mode that was left.
+        let causes = std::mem::take(&mut self.work.causes);
+        let chosen = known.and_then(|()| self.carried_over(&old, &r));
+        self.work.causes = causes;
+        self.decided(None, chosen, &kept)?;
+        if self.constrained.is_some() {
+            self.right_limits()?;
+            self.row(RowKind::AfterEvent);
+        }
+        Ok(())
+    }
+
+    fn carried_over(
         &mut self,
         old: &Constrained,
+        r: &[f64],
+    ) -> Result<Option<Constrained>, SolveError> {
+        let mut new = match old.sliding {
+            Some(_) => self.choose(None, r, &[])?.unwrap_or_default(),
+            None => Constrained::default(),
+        };
+        let system = self.instance.system(&self.values);
+        new.states = state_slots(system);
+        new.nominal = nominals(&*self.instance, &self.values);
+        new.longest = old.longest;
+        let (nominal, rules) = (new.nominal.clone(), self.mode.rules.clone());
+        let setting = Setting {
+            rules: &rules,
+            nominal: &nominal,
+            longest: new.longest,
+        };
+        let mut x = vec![0.0; system.states().len()];
+        gather(system.states(), &self.values, &mut x);
+        let mut field = tight(system, &mut self.mode, &mut self.values);
+        let mut rests = Rests::default();
+        for rest in &old.rests.all {
+            let of_relation =
+                |c: &saltus_model::CrossingInfo| c.relation == rest.relation && !c.slides;
+            let Some(i) = system.crossings().iter().position(of_relation) else {
+                continue;
+            };
+            let direction: Vec<f64> = (new.states.iter())
+                .map(|slot| {
+                    let k = old.states.iter().position(|s| s == slot);
+                    k.map_or(0.0, |k| rest.direction[k])
+                })
+                .collect();
+            let surface = surfaces(&mut field, &[i], &x, &nominal)?.pop();
+            let Some(rest) =
+                surface.and_then(|s| Rest::new(s, rest.relation, rest.side, direction))
+            else {
+                continue;
+            };
+            if let Some((with, _)) = rests.with(&mut field, &mut new.sliding, rest, setting)? {
+                rests = with;
+            }
+        }
+        new.rests = self.rests_that_stay(&rests, &mut new, r, true)?;
+        Ok(Some(new))
+    }
+
+    /// Of the rests those whose gaps and rates are zero after the event, and that nothing opens. `may_move`: the event may have changed their rates.
+    fn rests_that_stay(
+        &mut self,
+        old: &Rests,
         new: &mut Constrained,
         r: &[f64],
+        may_move: bool,
     ) -> Result<Rests, SolveError> {
         let system = self.instance.system(&self.values);
-        let mut rests = old.rests.clone();
+        let mut rests = old.clone();
         let rules = self.mode.rules.clone();
         let nominal = new.nominal.clone();
         let setting = Setting {
@@ -306,7 +385,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         let still = STILL_ZERO * self.tolerances.negligible().max(STILL_ZERO_LEAST);
         (rests.all).retain(|rest| r[rest.crossing()].abs() <= still * rest.surface.size(&x));
         let mut field = tight(system, &mut self.mode, &mut self.values);
-        if !self.work.step.reinitialised.is_empty() && !rests.all.is_empty() {
+        if may_move && !rests.all.is_empty() {
             let rates = rests
                 .rates_here(&mut field, &mut new.sliding, setting)?
                 .to_vec();
@@ -396,6 +475,8 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             return Ok(());
         };
         let system = self.instance.system(&self.values);
+        // An event that tried other modes may have made the rules of this one anew.
+        self.mode.rules.resize(self.work.truth.len(), STAYS);
         let mut field = Field {
             system,
             driver: &mut self.mode.driver,
@@ -684,6 +765,11 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             mode: self.mode.number,
         });
     }
+}
+
+/// The slots of the states.
+pub(super) fn state_slots<S: System + ?Sized>(system: &S) -> Vec<Slot> {
+    system.states().iter().map(|state| state.value).collect()
 }
 
 /// Nominal values of the states.

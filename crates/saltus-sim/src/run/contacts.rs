@@ -12,7 +12,7 @@
 //!     a contact that an impact left on its far side, and that is deeper there than round-off, is lost
 //! ```
 
-use super::bind::{LOOK_AHEAD_PART, nominals, tight};
+use super::bind::{LOOK_AHEAD_PART, nominals, state_slots, tight};
 use super::{Run, cause};
 use crate::constrained::Constrained;
 use crate::contact::{Impact, slow};
@@ -409,6 +409,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         let new = Constrained {
             sliding,
             rests,
+            states: state_slots(system),
             nominal: nominal.clone(),
             longest,
             listed: 0,
@@ -649,7 +650,12 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         let resets = self.work.step.reinitialised.len();
         self.event_step(TimeFlags::Spent)?;
         let old = self.constrained.take();
-        if self.mode_changed() || self.work.step.reinitialised.len() != resets {
+        if self.mode_changed() {
+            self.left = Some(Box::new(new));
+            self.right_limits()?;
+            return Ok(true);
+        }
+        if self.work.step.reinitialised.len() != resets {
             self.set_bound(old, None);
             self.right_limits()?;
             return Ok(true);

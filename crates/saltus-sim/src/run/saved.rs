@@ -151,6 +151,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             stiff_noted: state.stiff_noted,
             creep: state.creep,
             constrained: state.constrained,
+            left: None,
             inline: state.inline,
             summary: state.summary,
             seconds_start: seconds,

@@ -115,34 +115,15 @@ fn events_beside_it_change_nothing() {
         &[
             "ball-on-moving-table",
             "ball-on-table",
-            "bridge-six-pulse",
-            "bridge-twelve-pulse",
-            "capacitors-connected",
             "clutch-leaves-peak",
-            "clutch-locks",
-            "cup-and-ball",
             "end-stop-rests",
-            "friction-curve",
-            "friction-curve-sticks",
-            "friction-two-masses",
             "generator-bridge",
-            "impact-on-stuck-mass",
-            "index-switch-back",
-            "initial-pre-selects-mode",
             "multivibrator",
-            "peak-rectifier",
-            "plate-pendulum",
-            "rectifier-inductance",
-            "rectifier-inductance-products",
-            "rectifier-inductance-switch",
-            "smooth-release",
             "stack-of-four-frictions",
             "stiff-decay",
             "subscript-outside-inlined",
             "three-masses",
-            "thyristor-load",
             "transport-profile",
-            "valve-closes",
         ],
         |subject| {
             let class = &subject.class;
@@ -292,7 +273,9 @@ fn check(known: &[&str], variant: impl Fn(&Subject) -> Option<Variant> + Sync) {
                     };
                     let problem = catch_unwind(AssertUnwindSafe(|| difference(&subject, &variant)))
                         .unwrap_or_else(|_| "a panic".to_owned());
-                    if problem.is_empty() == known.contains(folder) {
+                    if problem.is_empty()
+                        == (known.contains(folder) && std::env::var_os("SALTUS_ALL").is_none())
+                    {
                         let mut problems = problems.lock().expect("no thread has failed");
                         let _ = match problem.as_str() {
                             "" => writeln!(problems, "{folder}: equal now, remove it from `known`"),
