@@ -529,9 +529,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             Ok(located) => located,
             Err(error) => return self.fold(error),
         };
-        if let Some(located) = &mut located
-            && self.constrained.is_none()
-        {
+        if let Some(located) = &mut located {
             if self.instance.has_modes() {
                 self.gather(located, target)?;
             }
@@ -542,7 +540,10 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             {
                 located.t_right = target;
             }
-            if self.cursor == self.work.integrator.time_old() && self.takes_back_step(located)? {
+            if self.constrained.is_none()
+                && self.cursor == self.work.integrator.time_old()
+                && self.takes_back_step(located)?
+            {
                 return Ok(State::Continuous);
             }
         }
@@ -1019,23 +1020,13 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
     fn gather(&mut self, located: &mut Located, to: f64) -> Result<(), SimError> {
         let resolution = time_resolution(located.t_right, self.work.integrator.step_size());
         let t = (located.t_right + RESTART_ULPS * resolution).min(to);
-        let system = self.instance.system(&self.values);
-        let mut functions = StepCrossings {
-            system,
-            driver: &mut self.mode.driver,
-            values: &mut self.values,
-            integrator: &self.work.integrator,
-            x: &mut self.work.x,
-            affine_only: self.mode.affine_only,
-            rows: &mut self.work.rows,
-        };
         // What cannot be evaluated beyond the event is not gathered.
-        if functions.evaluate(t, &mut self.work.r).is_err() {
+        if self.functions_at(t).is_err() {
             return Ok(());
         }
         let n_located = located.changed.len();
-        let crossings = system.crossings();
-        for (index, &r) in self.work.r.iter().enumerate() {
+        let crossings = self.instance.system(&self.values).crossings();
+        for (index, &r) in self.work.r[..crossings.len()].iter().enumerate() {
             // A function that was zero over the whole step changes sides by round-off only.
             let rests = self.work.isolation.scale[index]
                 <= REST_BAND_REL * nominal_magnitude(crossings[index].nominal);
@@ -1052,6 +1043,23 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             located.t_right = t;
         }
         Ok(())
+    }
+
+    /// The crossing functions on the interpolant of the last step.
+    fn functions_at(&mut self, t: f64) -> Result<(), SolveError> {
+        if self.constrained.is_some() {
+            return self.bound_functions_at(t);
+        }
+        let mut functions = StepCrossings {
+            system: self.instance.system(&self.values),
+            driver: &mut self.mode.driver,
+            values: &mut self.values,
+            integrator: &self.work.integrator,
+            x: &mut self.work.x,
+            affine_only: self.mode.affine_only,
+            rows: &mut self.work.rows,
+        };
+        functions.evaluate(t, &mut self.work.r)
     }
 
     fn find_event(&mut self, from: f64, to: f64) -> Result<Option<Located>, SimError> {

@@ -14,10 +14,10 @@ use crate::field::{DIFFERENCE_REL, Field, PLACES, along, time_scale};
 use crate::point::gather;
 use crate::sliding::{Setting, Sliding};
 use crate::surface::{RateRoom, Surface, difference_step, rates};
-use saltus_model::{ScheduleKind, Slot};
+use saltus_model::{CrossingClass, ScheduleKind, Slot};
 use saltus_solve::lemke::lemke;
 use saltus_solve::linear::DenseLu;
-use saltus_solve::scale::EPS;
+use saltus_solve::scale::{EPS, nominal_magnitude};
 use saltus_solve::{SignRule, SolveError, Tolerances};
 
 /// Corrections of a point, of functions and their rates.
@@ -29,6 +29,8 @@ const NUDGES: u32 = 120;
 /// A push, or a rate, that is below this part of what it comes from is round-off of difference quotients.
 const ANSWER_REL: f64 = 1e-9;
 
+/// Units of round-off of the functions in a quotient of quotients.
+const NOISE_ULPS: f64 = 16.0;
 /// Units of round-off of a state within which a rate is zero.
 const RATE_ULPS: f64 = 64.0;
 /// Second derivatives that differ by less show the same; the step of their quotients is made shorter by this factor, so many times.
@@ -106,7 +108,9 @@ struct Quiet {
 pub(crate) struct Rests {
     pub(crate) all: Vec<Rest>,
     quiet: Vec<Quiet>,
+    /// The step of difference quotients, and the round-off of second derivatives with it.
     delta: f64,
+    noise: f64,
     room: Room,
 }
 
@@ -236,20 +240,30 @@ impl Rests {
         let longest = time_scale(&x, &dx, setting.nominal, setting.longest);
         let surfaces: Vec<Surface> = self.all.iter().map(|r| r.surface.clone()).collect();
         self.delta = difference_step(field, &surfaces, (t, &x, &dx), longest)?;
-        // Forces may change faster than any state: a step of which the quarter gives the same second derivatives.
+        // Forces may change faster than any state: a step of which the quarter gives the same second derivatives. Below some step their round-off, that of the
+        // gaps over the square of the step, only grows; where no two agree, those that are nearest to each other show most.
+        let gap_size = (self.all.iter())
+            .filter(|rest| rest.surface.class() == CrossingClass::General)
+            .fold(0.0f64, |m, rest| m.max(rest.surface.size(&x)));
+        let largest = |a: &[f64]| a.iter().fold(0.0f64, |m, b| m.max(b.abs()));
         let mut second = self.second(field, sliding, t, &x)?;
+        let (mut longer, mut nearest) = (self.delta, (f64::INFINITY, self.delta));
         for _ in 0..SHORTER_MAX {
-            let longer = self.delta;
-            self.delta *= SHORTER;
+            self.delta = SHORTER * longer;
             let finer = self.second(field, sliding, t, &x)?;
-            let largest = |a: &[f64]| a.iter().fold(0.0f64, |m, b| m.max(b.abs()));
             let differ: Vec<f64> = second.iter().zip(&finer).map(|(a, b)| a - b).collect();
-            if largest(&differ) <= SAME_REL * largest(&finer) + EPS / self.delta {
-                self.delta = longer;
+            let round_off = EPS * (1.0 + gap_size / self.delta) / self.delta;
+            let differ = largest(&differ);
+            if differ < nearest.0 {
+                nearest = (differ, longer);
+            }
+            if differ <= SAME_REL * largest(&finer) + round_off {
                 break;
             }
-            second = finer;
+            (second, longer) = (finer, self.delta);
         }
+        self.delta = nearest.1;
+        self.noise = NOISE_ULPS * EPS * (1.0 + gap_size / self.delta) / self.delta;
         field.go_to(t, &x);
         Ok(())
     }
@@ -473,12 +487,14 @@ impl Rests {
         let (mut r, mut free_dx, mut bound_dx) = (vec![0.0; n], x.clone(), x.clone());
         let class = saltus_model::CrossingClass::General;
         field.crossings(class, &mut r)?;
+        // Rates of gaps that are not affine are zero within the round-off of their quotients.
+        let rate_noise = self.noise * self.delta;
         let small: Vec<usize> = (0..n)
             .filter(|k| !held.contains(k) && !field.system.crossings()[*k].slides)
             .filter(|&k| {
                 let nominal = field.system.crossings()[k].nominal;
-                r[k].abs()
-                    <= tolerances.negligible() * saltus_solve::scale::nominal_magnitude(nominal)
+                let zero = tolerances.negligible() * nominal_magnitude(nominal);
+                r[k].abs() <= zero.max(rate_noise)
             })
             .collect();
         if small.is_empty() {
@@ -519,14 +535,14 @@ impl Rests {
             let h = DIFFERENCE_REL * extent(&carried, &x, setting.nominal);
             let by_gap = slope(field, 0.0, &carried, h)?;
             for &k in &small {
-                let nominal =
-                    saltus_solve::scale::nominal_magnitude(field.system.crossings()[k].nominal);
+                let nominal = nominal_magnitude(field.system.crossings()[k].nominal);
                 let least = ANSWER_REL * nominal;
                 if quiet.iter().any(|q| q.function == k) {
                     continue;
                 }
                 // It moves with the rate of the contact, whose motion is taken away; or it is another function of the gap.
-                let stops = by_bound[k].abs() <= ANSWER_REL * by_free[k].abs().max(nominal);
+                let still = ANSWER_REL * by_free[k].abs().max(nominal);
+                let stops = by_bound[k].abs() <= still.max(by_rate[k].abs() * self.noise);
                 let is_rate = by_rate[k].abs() > least && by_free[k].abs() > least && stops;
                 let is_gap = by_rate[k].abs() <= least && by_gap[k].abs() > least && stops;
                 if is_rate || is_gap {

@@ -536,6 +536,28 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         Ok(found)
     }
 
+    /// The functions of a bound motion on the interpolant of the last step.
+    pub(super) fn bound_functions_at(&mut self, t: f64) -> Result<(), SolveError> {
+        let Some(constrained) = &mut self.constrained else {
+            return Ok(());
+        };
+        let mut functions = ConstrainedCrossings {
+            field: Field {
+                system: self.instance.system(&self.values),
+                driver: &mut self.mode.driver,
+                values: &mut self.values,
+                accuracy: Accuracy::Tight,
+                guess: Guess::Accepted,
+            },
+            constrained,
+            integrator: &self.work.integrator,
+            x: &mut self.work.x,
+            rules: &self.mode.rules,
+            truth: &self.work.truth,
+        };
+        functions.evaluate(t, &mut self.work.r)
+    }
+
     /// An event of a bound motion: of the model's relations, or what ends the binding.
     pub(super) fn bound_occasion(&self, mut located: Located) -> Occasion {
         let n = self.instance.system(&self.values).crossings().len();

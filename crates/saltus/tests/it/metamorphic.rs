@@ -113,10 +113,7 @@ fn events_beside_it_change_nothing() {
     }
     check(
         &[
-            "ball-on-moving-table",
-            "ball-on-table",
             "clutch-leaves-peak",
-            "end-stop-rests",
             "generator-bridge",
             "multivibrator",
             "stack-of-four-frictions",
@@ -182,7 +179,6 @@ fn the_origin_of_time_does_not_matter() {
     }
     check(
         &[
-            "ball-on-moving-table",
             "bridge-six-pulse",
             "bridge-twelve-pulse",
             "generator-bridge",
