@@ -165,9 +165,9 @@ def test_dask(ball: saltus.Model) -> None:
     with dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, dask.Client(cluster) as client:
         assert ball.sweep(cases=cases(1000), measure=MEASURE, stop=3, executor=client) == serial
 
-        # A worker is killed in the middle; none of the runs is lost.
-        pids = list(client.run(os.getpid).values())
-        threading.Timer(0.3, os.kill, (pids[0], signal.SIGKILL)).start()
+        # Each worker is killed in the middle, so also the one that holds the model; none of the runs is lost.
+        for delay, pid in zip((0.3, 1.0), client.run(os.getpid).values(), strict=True):
+            threading.Timer(delay, os.kill, (pid, signal.SIGKILL)).start()
         many = cases(4000)
         assert ball.sweep(cases=many, measure=MEASURE, stop=5, executor=client) == ball.sweep(cases=many, measure=MEASURE, stop=5)
 

@@ -115,7 +115,8 @@ class _Dask(Engine):
         self.shared: Any = None
 
     def share(self, content: bytes) -> Any:
-        self.shared = self.client.scatter(content, broadcast=True, hash=True)
+        # A task, not scattered data: what a lost worker held is computed again from the text that the scheduler keeps.
+        self.shared = self.client.submit(bytes, content, retries=_TRIES)
         return self.shared
 
     def submit(self, work: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -123,9 +124,14 @@ class _Dask(Engine):
 
     def first_done(self, running: list[Any]) -> Any:
         import distributed
+        from distributed.client import FuturesCancelledError
 
         wait: Any = distributed.wait
-        done = wait(running, return_when="FIRST_COMPLETED").done
+        try:
+            done = wait(running, return_when="FIRST_COMPLETED").done
+        except FuturesCancelledError:
+            # The scheduler gave some up; `result` says of the first that it is lost.
+            done = {handle for handle in running if handle.cancelled()}
         return next(handle for handle in running if handle in done)
 
     def result(self, handle: Any) -> Any:
