@@ -162,6 +162,7 @@ impl Model for CompiledModel {
             jumps: Vec::new(),
             mode: None,
             selected: Vec::new(),
+            held: Vec::new(),
             active: system.again(),
             system,
             host: self.host.clone(),
@@ -190,6 +191,8 @@ pub struct CompiledInstance {
     /// The mode in use, an index into `modes`, and the values of the switches that selected it.
     mode: Option<u32>,
     selected: Vec<bool>,
+    /// Switches whose functions are zero throughout the mode.
+    held: Vec<u32>,
     host: Arc<dyn Host>,
     /// See [`CompiledModel::with_texts`].
     preset_texts: Arc<[Arc<str>]>,
@@ -589,7 +592,10 @@ impl Instance for CompiledInstance {
         if self.store.is_none() {
             return Ok(false);
         }
-        let switches = self.switch_values(values)?;
+        let mut switches = self.switch_values(values)?;
+        for &i in &self.held {
+            switches[i as usize] = self.selected[i as usize];
+        }
         let before = self.mode;
         self.force_mode(&switches, values)?;
         Ok(self.mode != before)
@@ -619,6 +625,7 @@ impl Instance for CompiledInstance {
         fit(values, self.info.slots.len());
         if self.mode != mode {
             self.mode = mode;
+            self.held.clear();
             self.active = match mode {
                 None => self.system.again(),
                 Some(mode) => kept(&self.modes, mode).again(),
@@ -628,6 +635,33 @@ impl Instance for CompiledInstance {
             self.restore_states(values);
         }
         Ok(())
+    }
+
+    fn hinges(&self, values: &Values) -> Result<Vec<(u32, f64, f64)>, Fault> {
+        let system = self.system(values);
+        let Some(restart) = &system.program.restart else {
+            return Ok(Vec::new());
+        };
+        let n = restart.hinge_switches.len();
+        let mut work = system.work.borrow_mut();
+        let numbers = system.numbers(&mut work, &restart.hinges, values, 2 * n)?;
+        let pairs = numbers.chunks(2).zip(&restart.hinge_switches);
+        let hinges = pairs.map(|(pair, &i)| (i, pair[0], pair[1])).collect();
+        work.numbers = numbers;
+        Ok(hinges)
+    }
+
+    fn hold_switches(&mut self, switches: &[u32]) {
+        self.held.clear();
+        self.held.extend_from_slice(switches);
+    }
+
+    fn held_switches(&self) -> Vec<String> {
+        let Some(switching) = &self.system.program.switching else {
+            return Vec::new();
+        };
+        let text = |i: usize| switching.modes.text(i, self.selected[i]);
+        self.held.iter().map(|&i| text(i as usize)).collect()
     }
 
     fn is_singular(&self) -> bool {

@@ -92,6 +92,9 @@ pub(crate) struct RestartCode {
     /// Residual and magnitude of each constraint.
     pub(crate) constraints: Code,
     pub(crate) sites: Vec<Site>,
+    /// Residual and magnitude of equations with the other branch of a switch, and that switch.
+    pub(crate) hinges: Code,
+    pub(crate) hinge_switches: Vec<u32>,
     /// The discrete part of the event system alone, without the relations that have crossing functions.
     pub(crate) discrete: Code,
 }
@@ -1108,14 +1111,28 @@ impl<'a> Builder<'a> {
             let magnitude = lower.out(constraint.magnitude, 2 * i + 1);
             self.check(constraint.origin, text, residual.and(magnitude));
         }
+        let constraints = lower.finish().into();
+        let mut lower = self.lower(Site(0));
+        let mut hinge_switches = Vec::new();
+        for hinge in &restart.hinges {
+            let n = hinge_switches.len();
+            // What cannot be evaluated is no limit of both branches.
+            let residual = lower.out(hinge.residual, 2 * n);
+            if residual.and(lower.out(hinge.magnitude, 2 * n + 1)).is_ok() {
+                hinge_switches.push(hinge.literal);
+            }
+        }
+        let hinges = lower.finish().into();
         let mut discrete = discrete_assignments(&system.event);
         discrete.retain(|a| system.crossings.iter().all(|c| c.relation != a.var));
         let discrete = self.assignments(&discrete);
         RestartCode {
             discrete: discrete.into(),
             index: restart.index(),
-            constraints: lower.finish().into(),
+            constraints,
             sites,
+            hinges,
+            hinge_switches,
         }
     }
 

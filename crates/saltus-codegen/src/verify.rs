@@ -91,6 +91,7 @@ pub(crate) fn broken(program: &Program) -> Option<String> {
         .or_else(|| {
             restart.into_iter().find_map(|restart| {
                 plain("constraints", &restart.constraints)
+                    .or_else(|| plain("hinges", &restart.hinges))
                     .or_else(|| plain("restart", &restart.discrete))
             })
         })

@@ -77,6 +77,20 @@ pub trait Instance {
         Ok(())
     }
 
+    /// For equations of the mode in use with the other branch of one of its switches: that switch, the residual and the sum of the magnitudes of its terms.
+    fn hinges(&self, _values: &Values) -> Result<Vec<(u32, f64, f64)>, Fault> {
+        Ok(Vec::new())
+    }
+
+    /// These switches keep the values that the mode in use was selected for, whatever their conditions say, until another mode is selected: their functions are zero
+    /// throughout the mode.
+    fn hold_switches(&mut self, _switches: &[u32]) {}
+
+    /// Those that are held, for messages.
+    fn held_switches(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The switches leave the equations singular, whichever variables are states: what all modes have in common stands in for the mode, and minimum
     /// norm for what is missing.
     fn is_singular(&self) -> bool {

@@ -5,6 +5,7 @@
 //! The order of candidates: those that a trial asks for, all switches that disagree flipped, just after the instant and at it (where all is at rest, only
 //! what follows tells); then those with one of them flipped; then the switches of the start with one flipped, two flipped, and so on.
 
+use crate::jump::hinged;
 use crate::point::{Displaced, Mode};
 use saltus_model::{Fault, FaultKind, Instance, Slot, System, Values};
 use saltus_solve::SolveError;
@@ -15,6 +16,9 @@ use std::collections::{HashSet, VecDeque};
 const REGULAR_MAX: usize = 64;
 /// … and where the known ones lead round in a circle.
 const CANDIDATES_MAX: usize = 600;
+
+/// Where functions that are zero throughout a mode are looked at: far enough for those that only time moves, in units of time resolution.
+const LATER_ULPS: f64 = 1e6;
 
 /// Which candidates are good.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,25 +109,36 @@ pub(crate) fn choose<I: Instance, T>(
             (soon, _) = instance.switches(&after)?;
             for_an_instant.get_or_insert((next.clone(), (mode, values, more)));
         } else {
+            // What is zero throughout has no side; both are as good where the one that it asks for leaves unknowns free.
+            let mut later = values.clone();
+            let free = match onward(instance, &mut mode, &mut later, LATER_ULPS) {
+                Ok(()) => hinged(instance, &mut mode, &later, &live),
+                Err(_) => Vec::new(),
+            };
             while ulps <= ulps_max {
                 let mut after = values.clone();
                 if onward(instance, &mut mode, &mut after, ulps).is_err() {
                     break;
                 }
                 if agrees(instance, &after)? {
-                    // The motion shows the side only: states and time are put back when the event ends. What moves within the resolution of an event stays, on the side
-                    // that it shows: a current that begins with its second derivative would be at zero again, and the mode be asked for anew.
-                    if ulps > RESTART_ULPS {
-                        mode.displaced = displaced(instance, &values, &after);
-                    }
-                    mode.displaced.push(Displaced {
-                        slot: Slot(0),
-                        from: values.time(),
-                        to: after.time(),
-                    });
+                    let after = shown(instance, &mut mode, &values, after, ulps);
                     return Ok(Some((mode, after, more)));
                 }
                 (soon, _) = instance.switches(&after)?;
+                let differ: Vec<u32> = (live.iter().copied())
+                    .filter(|&i| soon[i as usize] != next[i as usize])
+                    .collect();
+                if differ.iter().all(|i| free.contains(i)) {
+                    let is_free = is_singular(instance, &soon, &values)?;
+                    instance.force_mode(&next, &mut values)?;
+                    if is_free {
+                        instance.hold_switches(&differ);
+                        if now != soon {
+                            values = shown(instance, &mut mode, &values, after, ulps);
+                        }
+                        return Ok(Some((mode, values, more)));
+                    }
+                }
                 ulps *= 2.0;
             }
         }
@@ -141,6 +156,41 @@ pub(crate) fn choose<I: Instance, T>(
     };
     instance.force_mode(&switches, &mut found.1)?;
     Ok(Some(found))
+}
+
+/// Whether these switches leave the equations singular. Selects that mode.
+fn is_singular<I: Instance>(
+    instance: &mut I,
+    switches: &[bool],
+    values: &Values,
+) -> Result<bool, Fault> {
+    match instance.force_mode(switches, &mut values.clone()) {
+        Err(Fault {
+            kind: FaultKind::Mode { .. },
+            ..
+        }) => Ok(false),
+        other => other.map(|()| instance.is_singular()),
+    }
+}
+
+/// The values after a motion that shows the side only: states and time are put back when the event ends. What moves within the resolution of an event stays, on the
+/// side that it shows: a current that begins with its second derivative would be at zero again, and the mode be asked for anew.
+fn shown<I: Instance>(
+    instance: &I,
+    mode: &mut Mode,
+    values: &Values,
+    after: Values,
+    ulps: f64,
+) -> Values {
+    if ulps > RESTART_ULPS {
+        mode.displaced = displaced(instance, values, &after);
+    }
+    mode.displaced.push(Displaced {
+        slot: Slot(0),
+        from: values.time(),
+        to: after.time(),
+    });
+    after
 }
 
 /// States that the motion has moved, so that they can be put back when the event ends.

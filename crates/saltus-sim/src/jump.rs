@@ -9,7 +9,7 @@ use saltus_model::{
     ConstraintValue, DuringImpulse, Fault, FaultKind, Instance, ScheduleKind, Site, Slot, SlotRole,
     System, Values,
 };
-use saltus_solve::scale::{CONSTRAINT_BAND_REL, ONWARD_ULPS, time_resolution};
+use saltus_solve::scale::{CONSTRAINT_BAND_REL, EPS, ONWARD_ULPS, time_resolution};
 use saltus_solve::{Accuracy, Driver, Guess, SolveError, Tolerances};
 use std::cell::RefCell;
 
@@ -431,14 +431,7 @@ fn zero_throughout<I: Instance>(
     let n = system.crossings().len();
     let mut mode = Mode::enter(instance, values, tolerances);
     let mut at = |part: f64, r: &mut [f64]| {
-        let mut there = values.clone();
-        for (k, state) in system.states().iter().enumerate() {
-            let x = values.get(state.value);
-            // Each another way.
-            let way = part * (1.0 + (k % 7) as f64);
-            there.set(state.value, x + way * x.abs().max(1.0));
-        }
-        pass(instance, &mut mode, &mut there)?;
+        let mut there = elsewhere(instance, &mut mode, values, part)?;
         Ok::<(), SolveError>(system.eval_crossings(&mut there, r)?)
     };
     let (mut here, mut there) = (vec![0.0; n], vec![0.0; n]);
@@ -449,6 +442,49 @@ fn zero_throughout<I: Instance>(
         // What cannot be evaluated elsewhere is not known to be zero there.
         Err(_) => vec![false; n],
     }
+}
+
+/// What the mode in use determines where its states are others.
+fn elsewhere<I: Instance>(
+    instance: &I,
+    mode: &mut Mode,
+    values: &Values,
+    part: f64,
+) -> Result<Values, SolveError> {
+    let mut there = values.clone();
+    for (k, state) in instance.system(values).states().iter().enumerate() {
+        let x = values.get(state.value);
+        // Each another way.
+        let way = part * (1.0 + (k % 7) as f64);
+        there.set(state.value, x + way * x.abs().max(1.0));
+    }
+    pass(instance, mode, &mut there)?;
+    Ok(there)
+}
+
+/// Residuals of round-off, in units of it.
+const HINGE_ULPS: f64 = 64.0;
+
+/// The switches of these with whose other branches the equations of the mode in use hold too, wherever its states are: a diode that conducts no current because
+/// nothing drives one. Such a mode is the limit of both branches, and its motion one of the model's, whichever of them the conditions select at zero.
+pub(crate) fn hinged<I: Instance>(
+    instance: &I,
+    mode: &mut Mode,
+    values: &Values,
+    switches: &[u32],
+) -> Vec<u32> {
+    let system = instance.system(values);
+    let largest = (system.states().iter()).fold(1.0f64, |m, s| m.max(values.get(s.value).abs()));
+    let hinges = elsewhere(instance, mode, values, ELSEWHERE_REL)
+        .and_then(|there| Ok(instance.hinges(&there)?))
+        // What cannot be evaluated elsewhere is not known to hold there.
+        .unwrap_or_default();
+    let flat = |&(_, r, size): &(u32, f64, f64)| r.abs() <= HINGE_ULPS * EPS * (size + largest);
+    let both = |i: &u32| {
+        let mut own = hinges.iter().filter(|hinge| hinge.0 == *i).peekable();
+        own.peek().is_some() && own.all(flat)
+    };
+    switches.iter().copied().filter(both).collect()
 }
 
 /// The constraints of the selected mode that do not hold.

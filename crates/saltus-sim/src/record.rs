@@ -204,6 +204,8 @@ pub enum NoteRecord {
     Released { moved: Vec<(Slot, f64, f64)> },
     /// The solution of a system of equations came to its end for the first time, and another one was taken.
     Fold { time: f64 },
+    /// For the first time, what the conditions select leaves unknowns free: these switches were held, each as it says.
+    Held { time: f64, switches: Vec<String> },
     /// The automatic solver went over to the implicit method.
     Stiff { time: f64 },
 }

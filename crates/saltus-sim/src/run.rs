@@ -255,6 +255,7 @@ pub(crate) fn begin<I: Instance, P: DerefMut<Target = I>, R: Recorder>(
         last_fold: f64::NEG_INFINITY,
         branch_ended: None,
         fold_noted: false,
+        held_noted: false,
         warned: Vec::new(),
         evaluations_seen: 0,
         stiff_noted: false,
@@ -410,6 +411,7 @@ pub(crate) struct Run<P, R> {
     last_fold: f64,
     branch_ended: Option<Box<NewtonFailure>>,
     fold_noted: bool,
+    held_noted: bool,
     last_row: Option<(f64, RowKind)>,
     warned: Vec<Site>,
     evaluations_seen: u64,
@@ -491,6 +493,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         self.end_inline_event()?;
         self.row(RowKind::Initial);
         self.record_event(t, EventKind::Initial, false);
+        self.note_held(t);
         if self.constrained.is_some() {
             self.record_bound(t, EventKind::Sliding, "initial");
         }
@@ -1453,6 +1456,7 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
                 self.recorder.note(&NoteRecord::Fold { time: t });
             }
         }
+        self.note_held(t);
         self.end_inline_event()?;
         self.row(RowKind::AfterEvent);
         self.cursor = t;
@@ -1666,6 +1670,17 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             self.recorder.grown(&self.instance.shared_info());
             self.work.before.resize(self.values.v.len(), 0.0);
             self.work.finite = continuous_slots(self.instance.info());
+        }
+    }
+
+    fn note_held(&mut self, time: f64) {
+        if self.held_noted {
+            return;
+        }
+        let switches = self.instance.held_switches();
+        if !switches.is_empty() {
+            self.held_noted = true;
+            self.recorder.note(&NoteRecord::Held { time, switches });
         }
     }
 

@@ -13,7 +13,7 @@ use crate::alias::Aliases;
 use crate::balance::solvable_unknowns;
 use crate::changes::Changes;
 use crate::numeric::known_nonzero;
-use crate::restart::{Jump, Restart};
+use crate::restart::{Hinge, Jump, Restart};
 use crate::system::StructuredSystem;
 use crate::text::expr_text;
 use crate::work::{Class, Kind, Work};
@@ -147,6 +147,7 @@ impl Modes {
         }
         let chosen: FxHashMap<u32, bool> =
             (live.iter()).map(|&i| (i, values[i as usize])).collect();
+        let hinges = self.switches.hinges(&mut work, &chosen);
         self.switches.choose(&mut work, &chosen);
         reclassify(&mut work);
         let aliases = &self.aliases;
@@ -175,7 +176,7 @@ impl Modes {
         if !more.is_empty() {
             return Ok(Specialised::MoreLive(more));
         }
-        let restart = Restart::new(&mut work);
+        let restart = Restart::new(&mut work, hinges);
         let mut system = finish(work, parts);
         system.restart = Some(Box::new(restart));
         Ok(Specialised::System(Box::new(system)))
@@ -221,7 +222,7 @@ impl Switches {
             match expr {
                 Expr::If(condition, a, b)
                     if changes[&condition] == Changes::AtEvents
-                        && unknowns_in(work, a) != unknowns_in(work, b) =>
+                        && !have_same_unknowns(work, &[a, b]) =>
                 {
                     let (plain, negated) = without_not(work, condition);
                     let literal = switches.index(Literal::Condition(plain));
@@ -258,8 +259,30 @@ impl Switches {
     /// Replaces conditional expressions by the chosen branches and takes zero terms out, in the continuous equations.
     fn choose(&self, work: &mut Work, chosen: &FxHashMap<u32, bool>) {
         let sides = continuous_sides(work);
+        let memo = self.chosen(work, &sides, chosen);
+        for eq in work
+            .equations
+            .iter_mut()
+            .filter(|eq| eq.kind == Kind::Continuous)
+        {
+            eq.lhs = memo[&eq.lhs];
+            eq.rhs = memo[&eq.rhs];
+            for (lhs, rhs) in eq.initial.iter_mut().chain(eq.late.iter_mut()) {
+                *lhs = memo[lhs];
+                *rhs = memo[rhs];
+            }
+        }
+    }
+
+    /// The expressions with the chosen branches alone.
+    fn chosen(
+        &self,
+        work: &mut Work,
+        sides: &[ExprId],
+        chosen: &FxHashMap<u32, bool>,
+    ) -> FxHashMap<ExprId, ExprId> {
         let mut memo: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        for id in work.flat.ir.reachable(&sides) {
+        for id in work.flat.ir.reachable(sides) {
             let new = match *work.flat.ir.expr(id) {
                 Expr::If(condition, a, b) => match self.condition(condition, chosen) {
                     Some(true) => memo[&a],
@@ -275,18 +298,33 @@ impl Switches {
             };
             memo.insert(id, new);
         }
-        for eq in work
-            .equations
-            .iter_mut()
-            .filter(|eq| eq.kind == Kind::Continuous)
-        {
-            eq.lhs = memo[&eq.lhs];
-            eq.rhs = memo[&eq.rhs];
-            for (lhs, rhs) in eq.initial.iter_mut().chain(eq.late.iter_mut()) {
-                *lhs = memo[lhs];
-                *rhs = memo[rhs];
+        memo
+    }
+
+    /// The equations in which a chosen condition stands, with its other branch.
+    fn hinges(&self, work: &mut Work, chosen: &FxHashMap<u32, bool>) -> Vec<Hinge> {
+        let nothing = FxHashMap::default();
+        let continuous = (work.equations.iter()).filter(|eq| eq.kind == Kind::Continuous);
+        let equations: Vec<[ExprId; 2]> = continuous.map(|eq| [eq.lhs, eq.rhs]).collect();
+        let mut hinges = Vec::new();
+        for sides in equations {
+            let mut seen = FxHashSet::default();
+            self.incidence(work, sides, &nothing, &mut seen);
+            let mut seen: Vec<u32> = seen.into_iter().collect();
+            seen.sort_unstable();
+            for literal in seen {
+                let is_condition = matches!(self.literals[literal as usize], Literal::Condition(_));
+                let Some(&value) = chosen.get(&literal).filter(|_| is_condition) else {
+                    continue;
+                };
+                let mut other = chosen.clone();
+                other.insert(literal, !value);
+                let memo = self.chosen(work, &sides, &other);
+                let ir = &mut work.flat.ir;
+                hinges.push(Hinge::new(ir, literal, memo[&sides[0]], memo[&sides[1]]));
             }
         }
+        hinges
     }
 
     fn condition(&self, condition: ExprId, chosen: &FxHashMap<u32, bool>) -> Option<bool> {
@@ -365,6 +403,28 @@ fn without_not(work: &Work, mut condition: ExprId) -> (ExprId, bool) {
         negated = !negated;
     }
     (condition, negated)
+}
+
+/// Whether the same unknowns stand in all these branches, and in each branch of those that have branches themselves: `if s < 0 then s elseif s < 1 then 2*s else 1` selects
+/// by both conditions whether `s` is there.
+fn have_same_unknowns(work: &mut Work, branches: &[ExprId]) -> bool {
+    let mut stack = branches.to_vec();
+    let mut visited: FxHashSet<ExprId> = FxHashSet::default();
+    let mut first: Option<Vec<VarId>> = None;
+    while let Some(e) = stack.pop() {
+        if !visited.insert(e) {
+            continue;
+        }
+        if let Expr::If(_, a, b) = *work.flat.ir.expr(e) {
+            stack.extend([a, b]);
+            continue;
+        }
+        let here = unknowns_in(work, e);
+        if *first.get_or_insert_with(|| here.clone()) != here {
+            return false;
+        }
+    }
+    true
 }
 
 fn unknowns_in(work: &mut Work, e: ExprId) -> Vec<VarId> {

@@ -61,6 +61,26 @@ pub struct Constraint {
     level: u32,
 }
 
+/// An equation of a mode with the other branch of one of its switches. Where it holds throughout the mode, the mode is the limit of both branches.
+#[derive(Clone, Copy, Debug)]
+pub struct Hinge {
+    pub literal: u32,
+    /// lhs - rhs
+    pub residual: ExprId,
+    /// The sum of the magnitudes of its terms.
+    pub magnitude: ExprId,
+}
+
+impl Hinge {
+    pub(crate) fn new(ir: &mut Ir, literal: u32, lhs: ExprId, rhs: ExprId) -> Hinge {
+        Hinge {
+            literal,
+            residual: ir.sub(lhs, rhs),
+            magnitude: magnitude(ir, lhs, rhs),
+        }
+    }
+}
+
 /// A law of restitution: where `flag` is true, `approach⁺ = -coefficient·approach⁻` holds, and `carrier` is an impulse.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Impact {
@@ -78,6 +98,7 @@ pub struct Restart {
     signature: Signature,
     equations: Vec<Vec<Equation>>,
     pub constraints: Vec<Constraint>,
+    pub hinges: Vec<Hinge>,
 }
 
 impl std::fmt::Debug for Restart {
@@ -97,7 +118,7 @@ pub struct Jump {
 }
 
 impl Restart {
-    pub(crate) fn new(work: &mut Work) -> Restart {
+    pub(crate) fn new(work: &mut Work, hinges: Vec<Hinge>) -> Restart {
         let signature = work.signature.take().expect("a mode keeps its signature");
         let equations: Vec<Vec<Equation>> = (signature.equations.iter())
             .map(|derivatives| {
@@ -132,6 +153,7 @@ impl Restart {
             signature,
             equations,
             constraints,
+            hinges,
         }
     }
 

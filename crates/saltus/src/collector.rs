@@ -220,6 +220,10 @@ impl saltus_sim::Recorder for Collector<'_> {
             NoteRecord::Fold { time } => format!(
                 "at time {time} the solution of a system of equations came to its end and another one was taken; the event log (`--events`) says what jumped, also at later events of this kind"
             ),
+            NoteRecord::Held { time, switches } => format!(
+                "at time {time} the conditions select equations that leave unknowns free, such as potentials without a reference; of the solutions that fulfil them the one was taken in which {}, also at later events of this kind",
+                switches.join(", ")
+            ),
             NoteRecord::Creeping(record) => {
                 self.creeping.push(*record);
                 return;

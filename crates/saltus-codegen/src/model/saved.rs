@@ -23,6 +23,7 @@ struct Saved {
     modes: Option<SavedModes>,
     mode: Option<u32>,
     selected: Vec<bool>,
+    held: Vec<u32>,
     fired: Vec<i64>,
     left: Vec<f64>,
     emerged: Option<u8>,
@@ -56,6 +57,7 @@ impl CompiledInstance {
             modes: self.store.as_ref().map(|store| store.save()),
             mode: self.mode,
             selected: self.selected.clone(),
+            held: self.held.clone(),
             fired: self.fired.clone(),
             left: self.left.clone(),
             emerged: self.emerged,
@@ -96,6 +98,8 @@ impl CompiledInstance {
         self.jumps.clear();
         self.mode = saved.mode;
         self.selected = saved.selected;
+        self.held = saved.held;
+        self.held.retain(|&i| (i as usize) < self.selected.len());
         if let (Some(store), Some(modes)) = (&mut self.store, saved.modes) {
             store.restore(&program, modes, &self.info);
             self.modes.resize_with(store.n_met(), || None);

@@ -34,6 +34,8 @@ const NOT_COMPARABLE: &[&str] = &[
     "rectifier-inductance-inlined",
     "rectifier-inductance-mixed",
     "sample-beside-floor",
+    // While both block, the voltage of each is free.
+    "thyristors-in-series",
 ];
 /// The largest part of the models to which a rewrite may not apply.
 const INAPPLICABLE: f64 = 0.35;

@@ -1,4 +1,4 @@
-model BlockingInSeries
+model Series "While both block, their voltages are free; together they are the source's"
   Real u = 100*sin(314*time), i, v1, v2, s1(start = -1), s2(start = -1);
   Boolean fire = sample(1/300, 0.02);
   Boolean off1(start = true, fixed = true) = s1 < 0 or pre(off1) and not fire;
@@ -9,4 +9,4 @@ equation
   i = if off1 then 0 else s1;
   v2 = if off2 then s2 else 0;
   i = if off2 then 0 else s2;
-end BlockingInSeries;
+end Series;
