@@ -5,6 +5,7 @@ mod common;
 mod compare;
 mod compile;
 mod explain;
+mod format;
 mod plot;
 mod show;
 mod simulate;
@@ -20,6 +21,7 @@ pub(crate) use common::{AccessArgs, LimitArgs, TargetArgs};
 pub(crate) use compare::{CompareArgs, Format, RecoverArgs};
 pub(crate) use compile::CompileArgs;
 pub(crate) use explain::ExplainArgs;
+pub(crate) use format::FormatArgs;
 pub(crate) use plot::PlotArgs;
 pub(crate) use show::{ShowArgs, ShowFormat, Stage};
 pub(crate) use simulate::SimulateArgs;
@@ -58,6 +60,8 @@ pub(crate) enum Command {
     Sweep(Box<SweepArgs>),
     /// Run studies of methods and models: tables, checks, pictures; exit code 0 if all numbers are right
     Study(StudyArgs),
+    /// Lay out Modelica texts
+    Format(FormatArgs),
     /// Explain an error code
     Explain(ExplainArgs),
 }

@@ -85,6 +85,7 @@ fn run(cli: Cli) -> Exit {
         Command::Test(args) => commands::test(*args),
         Command::Sweep(args) => commands::sweep(*args),
         Command::Study(args) => commands::study(&args),
+        Command::Format(args) => commands::format(&args),
         Command::Explain(args) => commands::explain(args),
     };
     match outcome {

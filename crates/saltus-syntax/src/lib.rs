@@ -5,7 +5,9 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod format;
 pub mod lexer;
+pub mod lossless;
 pub mod name;
 pub mod parser;
 pub mod print;

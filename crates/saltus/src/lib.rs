@@ -31,6 +31,7 @@ mod explain_failure;
 mod file;
 #[cfg(unix)]
 mod foreign;
+mod format;
 mod input;
 pub mod journal;
 mod linear;
@@ -58,6 +59,7 @@ mod world_files;
 
 pub use error::{Diagnostics, Error};
 pub use experiment::Experiment;
+pub use format::format;
 pub use input::Input;
 pub use linear::Linearization;
 pub use mode_view::{ModeView, ModesView, TransitionView};

@@ -5,6 +5,7 @@ mod command_line;
 mod explain;
 #[cfg(unix)]
 mod foreign;
+mod format;
 mod hostile;
 mod long_runs;
 mod many_runs;

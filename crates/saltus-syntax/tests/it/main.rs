@@ -1,6 +1,7 @@
 //! Tests of the parser from outside: data tests, limits, and properties of arbitrary input.
 
 mod data;
+mod format;
 mod limits;
 mod properties;
 
