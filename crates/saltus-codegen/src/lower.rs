@@ -27,6 +27,7 @@ use saltus_ir::{
 };
 use saltus_model::{Site, Slot};
 use std::cell::RefCell;
+use std::collections::hash_map::Entry;
 
 /// Deepest nesting of `if`, `and`, `or` and array constructors.
 const DEPTH_MAX: u32 = 400;
@@ -369,8 +370,10 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// A value that is known already stays where it is: its register may come from further out and outlives this scope.
     fn remember(&mut self, expr: ExprId, reg: Reg) {
-        if self.memo.insert(expr, reg).is_none() {
+        if let Entry::Vacant(place) = self.memo.entry(expr) {
+            place.insert(reg);
             self.trail.push(Key::Expr(expr));
         }
     }

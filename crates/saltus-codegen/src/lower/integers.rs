@@ -12,6 +12,7 @@ use super::{Key, Lower, LowerError};
 use crate::tape::{Op, Reg, integer_bits};
 use saltus_ir::ops::double_of;
 use saltus_ir::{Base, BinaryOp, Builtin, Expr, ExprId, UnaryOp, Value};
+use std::collections::hash_map::Entry;
 
 /// How a register holds a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -233,7 +234,8 @@ impl Lower<'_> {
     }
 
     pub(super) fn remember_integer(&mut self, e: ExprId, reg: Reg) {
-        if self.integers.insert(e, reg).is_none() {
+        if let Entry::Vacant(place) = self.integers.entry(e) {
+            place.insert(reg);
             self.trail.push(Key::Integer(e));
         }
     }
