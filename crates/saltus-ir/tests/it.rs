@@ -1173,14 +1173,17 @@ fn when_statements_become_edges() {
             .map(|&(v, e)| (v.0, show(e)))
             .collect::<Vec<_>>(),
         [
-            (6, "if edge(x > 0.0) then pre(n) + 1 else pre(n)".to_owned()),
+            (
+                6,
+                "if not initial() and edge(x > 0.0) then pre(n) + 1 else pre(n)".to_owned()
+            ),
             (2, "y + y".to_owned()),
         ]
     );
     assert_eq!(result.actions.len(), 1);
     assert_eq!(
         show(result.actions[0].guard),
-        "edge(x > 0.0) and pre(n) + 1 >= 5"
+        "not initial() and edge(x > 0.0) and pre(n) + 1 >= 5"
     );
     assert!(matches!(
         result.actions[0].action,

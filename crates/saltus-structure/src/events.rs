@@ -332,10 +332,7 @@ impl<'a> Extractor<'a> {
             Builtin::Smooth => args[1],
             Builtin::Pre | Builtin::Previous => self.pre(args[0], context),
             // As an expression it is `b and not pre(b)` (specification 3.7.5), at the start too.
-            Builtin::Edge
-                if context != Context::Algorithm
-                    && matches!(*self.work.flat.ir.expr(args[0]), Expr::Var(_)) =>
-            {
+            Builtin::Edge if matches!(*self.work.flat.ir.expr(args[0]), Expr::Var(_)) => {
                 let before = self.pre(args[0], Context::When);
                 let ir = &mut self.work.flat.ir;
                 let not_before = ir.not(before);

@@ -193,18 +193,25 @@ fn assigned_in_when(ir: &Ir, statements: &[Statement], inside: bool, vars: &mut 
     }
 }
 
-/// Where a when-statement with this condition is active: at the edge of the condition, which gets a memory of its own, and at
-/// initialisation if `initial()` makes it true (specification 8.6, 11.2.7.3).
-pub(super) fn when_edge(ir: &mut Ir, condition: ExprId) -> ExprId {
-    let [at_start, later] = [true, false].map(|initial| with_initial(ir, condition, initial));
+/// A condition of a when-statement at the start of a run and afterwards: `initial()` in its text has a value in each. What the variables
+/// of the condition were assigned before keeps its own `initial()`.
+pub(super) fn when_condition(ir: &mut Ir, condition: ExprId) -> [ExprId; 2] {
+    [true, false].map(|initial| with_initial(ir, condition, initial))
+}
+
+/// Where a when-statement is active: at the edge of its condition, which gets a memory of its own, and at initialisation if
+/// `initial()` makes it true (specification 8.6, 11.2.7.3).
+pub(super) fn when_edge(ir: &mut Ir, at_start: ExprId, later: ExprId) -> ExprId {
+    let initial = ir.add_scalar(Expr::Builtin(Builtin::Initial, Box::new([])), Base::Boolean);
     let edge = match ir.as_boolean(later) {
         Some(_) => ir.boolean(false),
         None => ir.call_builtin(Builtin::Edge, &[later]),
     };
     if at_start == later || ir.as_boolean(at_start) != Some(true) {
-        return edge;
+        // `edge` written by the user counts at the start, that of a condition does not.
+        let afterwards = ir.not(initial);
+        return ir.and(afterwards, edge);
     }
-    let initial = ir.add_scalar(Expr::Builtin(Builtin::Initial, Box::new([])), Base::Boolean);
     ir.or(initial, edge)
 }
 
@@ -747,7 +754,8 @@ impl<'a> FunctionBuilder<'a> {
         if !self.ir.ty(condition).is_scalar() || self.reads_output(condition) {
             return Err(unsupported());
         }
-        Ok(when_edge(self.ir, condition))
+        let [at_start, later] = when_condition(self.ir, condition);
+        Ok(when_edge(self.ir, at_start, later))
     }
 
     fn reads_output(&self, e: ExprId) -> bool {

@@ -3,7 +3,7 @@
 //! An `if` with a constant condition takes its branch; otherwise both branches are executed and every variable that
 //! differs becomes an if-expression. Loops are unrolled while their bounds are constant.
 
-use super::algorithm::{guarded_assert, subscript_in_range, when_edge};
+use super::algorithm::{guarded_assert, subscript_in_range, when_condition, when_edge};
 use super::{Result, ScalarError, Scalarizer, Selection, Shaped, Shared};
 use crate::expr::{BinaryOp, Expr, Ir};
 use crate::func::{Access, FunctionBody, Place, Statement, StatementKind, Target};
@@ -352,9 +352,11 @@ impl Scalarizer<'_> {
         };
         let mut fires = self.ir.boolean(false);
         for &condition in *conditions {
-            let leaves = self.expr(condition)?.leaves.clone();
-            for leaf in leaves {
-                let edge = when_edge(self.ir, leaf);
+            let [at_start, later] = when_condition(self.ir, condition);
+            let at_start = self.expr(at_start)?.leaves.clone();
+            let later = self.expr(later)?.leaves.clone();
+            for (&at_start, &later) in at_start.iter().zip(&later) {
+                let edge = when_edge(self.ir, at_start, later);
                 fires = self.ir.or(fires, edge);
             }
         }
