@@ -405,6 +405,8 @@ pub struct Flattener<'a> {
     pub(crate) binding_sources: FxHashMap<VarId, crate::confidence::BindingSource>,
     /// Values are asked for that nothing depends on: impure functions are not called for them.
     pub(crate) speculative: bool,
+    /// Components so far that stand inside a component of their own class.
+    pub(crate) nested_in_own_class: usize,
     /// Calls of impure functions in bindings, each for the component that the binding belongs to.
     pub(crate) own_calls: FxHashMap<(InstId, ExprId), ExprId>,
     /// Sizes of the fields of a record that is an output of a function, in terms of its inputs.

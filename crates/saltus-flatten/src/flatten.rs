@@ -85,6 +85,7 @@ impl<'a> Flattener<'a> {
             structural: FxHashMap::default(),
             binding_sources: FxHashMap::default(),
             speculative: false,
+            nested_in_own_class: 0,
             own_calls: FxHashMap::default(),
             field_sizes: FxHashMap::default(),
             graph: Default::default(),

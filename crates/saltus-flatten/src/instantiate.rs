@@ -18,6 +18,9 @@ const DEPTH_MAX: u32 = 200;
 /// How often a class may stand among the components around one of its own components. Components of the own class are possible only
 /// where a condition ends them; such models are not deep.
 const SELF_NESTING_MAX: usize = 10;
+/// How many components of a model may stand inside a component of their own class. An array of such components multiplies at each level, so
+/// that the bound on the levels alone does not bound the work.
+const SELF_NESTED_MAX: usize = 100_000;
 
 /// Longest chain of short class definitions that is followed.
 const SHORT_CLASSES_MAX: usize = 100;
@@ -216,18 +219,9 @@ impl<'a> Flattener<'a> {
         check_final(&layers, original)?;
         layers.extend(class.layers.iter().cloned());
         let depth = self.insts[owner].depth + 1;
-        if depth > DEPTH_MAX || self.self_nesting(owner, &class) > SELF_NESTING_MAX {
-            return Err(Box::new(
-                Diagnostic::error(
-                    "recursive-instance",
-                    decl.name.span,
-                    format!(
-                        "`{}` contains itself without end",
-                        decl.ty.parts.last().expect("a path has parts").name
-                    ),
-                )
-                .help("a component may not contain a component of its own class"),
-            ));
+        let nesting = self.self_nesting(owner, &class);
+        if depth > DEPTH_MAX || nesting > SELF_NESTING_MAX {
+            return Err(Box::new(contains_itself(decl)));
         }
         let path = self.child_path(owner, name);
         let first = self.new_inst(NewInst {
@@ -258,6 +252,15 @@ impl<'a> Flattener<'a> {
             return Ok(Child::One(first));
         }
         let dims = self.component_dims(first)?;
+        if nesting > 0 {
+            self.nested_in_own_class = dims
+                .iter()
+                .fold(1, |n: usize, &d| n.saturating_mul(d))
+                .saturating_add(self.nested_in_own_class);
+            if self.nested_in_own_class > SELF_NESTED_MAX {
+                return Err(Box::new(contains_itself(decl)));
+            }
+        }
         self.expand_array(
             owner,
             name,
@@ -1415,6 +1418,16 @@ impl<'a> Flattener<'a> {
         self.insts[bus].expandable_added.push(name);
         Ok(inst)
     }
+}
+
+fn contains_itself(decl: &ast::ComponentDecl) -> Diagnostic {
+    let class = decl.ty.parts.last().expect("a path has parts").name;
+    Diagnostic::error(
+        "recursive-instance",
+        decl.name.span,
+        format!("`{class}` contains itself without end"),
+    )
+    .help("a component may not contain a component of its own class")
 }
 
 /// A final modifier or declaration cannot be overridden from further out.
