@@ -177,12 +177,7 @@ impl Generator {
             if self.random.one_in(2) {
                 let mut branches = Vec::new();
                 for _ in 0..1 + self.random.below(3) {
-                    let mut condition = self.condition();
-                    // FIXME: a later condition that reads what `when initial()` of the same section assigns is taken as false at the start.
-                    condition.retain(|c| *c != Expr::Initial);
-                    if condition.is_empty() {
-                        condition.push(self.after());
-                    }
+                    let condition = self.condition();
                     branches.push((condition, self.statements(group, 2, true)));
                 }
                 list.push(Statement::When(branches));
