@@ -185,6 +185,21 @@ impl ResultTable {
         self
     }
 
+    /// Appends a row: a time, not before that of the row above, and the values of the trajectories in their order.
+    pub fn push_row(&mut self, time: f64, series: &[f64]) -> Result<(), TableError> {
+        if series.len() != self.series.len() {
+            return Err(TableError::Length {
+                expected: self.series.len(),
+                found: series.len(),
+            });
+        }
+        self.time.push(time);
+        for (column, value) in self.series.iter_mut().zip(series) {
+            column.push(*value);
+        }
+        Ok(())
+    }
+
     /// The same without rows and with some variables only; the trajectories that they need, in their order.
     pub(crate) fn outline_of(&self, names: &[String]) -> (ResultTable, Vec<SeriesId>) {
         let mut wanted: Vec<SeriesId> = (names.iter())

@@ -82,7 +82,7 @@ impl Pack {
     fn new(session: &Session, sources: &SourceMap) -> Pack {
         let world = &**session.world();
         let absolute = |path: &PathBuf| world.absolute(&path.to_string_lossy());
-        let libraries: Vec<String> = session.libraries().iter().map(absolute).collect();
+        let libraries: Vec<String> = session.library_paths().iter().map(absolute).collect();
         let given: Vec<&Given> = session.given_texts().collect();
         let mut files = BTreeMap::new();
         for library in &libraries {

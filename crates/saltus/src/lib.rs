@@ -20,9 +20,11 @@
 //! this one owns the way through them and the only access to disk, clock and environment.
 
 pub mod automaton;
+mod browse;
 mod carried;
 mod collector;
 pub mod confinement;
+mod diagram;
 mod disk;
 mod engine;
 mod error;
@@ -57,6 +59,8 @@ mod variation;
 mod world;
 mod world_files;
 
+pub use browse::{ClassSource, ClassView, DiagnosticView, Documentation, PlaceView};
+pub use diagram::{DiagramComponent, DiagramView};
 pub use error::{Diagnostics, Error};
 pub use experiment::Experiment;
 pub use format::format;

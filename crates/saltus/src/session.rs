@@ -206,7 +206,15 @@ impl Session {
         &self.given.texts.world
     }
 
-    pub(crate) fn libraries(&self) -> &[PathBuf] {
+    pub(crate) fn parsed(
+        &self,
+        path: &str,
+    ) -> Result<Arc<saltus_syntax::ParsedFile>, Box<Diagnostic>> {
+        self.given.texts.parsed(path)
+    }
+
+    /// The folders that are searched for libraries, in their order.
+    pub fn library_paths(&self) -> &[PathBuf] {
         &self.given.libraries
     }
 

@@ -82,7 +82,7 @@ impl Model {
             settings,
             ..
         } = stored;
-        let own = session.libraries().iter();
+        let own = session.library_paths().iter();
         around.libraries.splice(0..0, own.cloned());
         let sources = Arc::new(SourceMap::from_outlines(stored.outlines));
         let compiled = CompiledModel::from_content(stored.compiled, &sources)

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) type Overrides = Vec<(Name, Value)>;
 
 impl Session {
-    pub(super) fn tree<'t>(
+    pub(crate) fn tree<'t>(
         &'t self,
         arena: &'t FileArena,
         clock: &'t dyn Fn() -> f64,
@@ -60,6 +60,15 @@ impl Session {
     /// ```
     pub fn compile_under(&self, control: &Control, class: &str) -> Result<Model, Error> {
         under(control, || self.compile(class))
+    }
+
+    /// Any work on this session that is ended from outside in the same way: `session.work_under(&control, |session| session.structure_view(class))`.
+    pub fn work_under<T>(
+        &self,
+        control: &Control,
+        work: impl FnOnce(&Session) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        under(control, || work(self))
     }
 
     /// As [`Session::check`], under a control.

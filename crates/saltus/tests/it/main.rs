@@ -4,6 +4,7 @@ mod automaton;
 mod contacts;
 mod control;
 mod dae_form;
+mod diagram;
 mod errors;
 mod event_search;
 mod event_snapshot;
