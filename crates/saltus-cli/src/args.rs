@@ -30,6 +30,8 @@ pub(crate) use sweep::{Axis, SweepArgs};
 pub(crate) use test::TestArgs;
 pub(crate) use values::{PlotRequest, Setting, StartFrom};
 
+use crate::commands::StudioArgs;
+
 /// Compiles Modelica models and simulates them, jumps included.
 #[derive(Parser, Debug)]
 #[command(name = "saltus", version, about, arg_required_else_help = true)]
@@ -64,6 +66,8 @@ pub(crate) enum Command {
     Format(FormatArgs),
     /// Explain an error code
     Explain(ExplainArgs),
+    /// See, change and understand models in the browser; prints the address of the page first
+    Studio(StudioArgs),
 }
 
 impl Command {

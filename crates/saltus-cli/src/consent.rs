@@ -139,6 +139,7 @@ fn running(command: &Command) -> Option<(&AccessArgs, Vec<PathBuf>)> {
         }
         Command::Sweep(args) => Some((&args.access, args.output.iter().cloned().collect())),
         Command::Show(args) => Some((&args.access, Vec::new())),
+        Command::Studio(args) => Some((&args.access, args.writes())),
         // Models of `test` run in programs of their own, which confine themselves.
         _ => None,
     }

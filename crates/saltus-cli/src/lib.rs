@@ -87,6 +87,7 @@ fn run(cli: Cli) -> Exit {
         Command::Study(args) => commands::study(&args),
         Command::Format(args) => commands::format(&args),
         Command::Explain(args) => commands::explain(args),
+        Command::Studio(args) => commands::studio(&args),
     };
     match outcome {
         Ok(exit) => exit,
