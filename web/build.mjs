@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url";
 const here = path.dirname(fileURLToPath(import.meta.url));
 const check = process.argv.includes("--check");
 const out = path.join(here, check ? "node_modules/.check" : "dist");
-const files = ["index.html", "favicon.svg", "style.css", "main.js"];
+const files = ["index.html", "favicon.svg", "style.css", "main.js", "space.js", "share.js"];
 
 await mkdir(out, { recursive: true });
 await build({
   absWorkingDir: here,
-  entryPoints: { main: "src/main.ts", style: "src/style.css" },
+  entryPoints: { main: "src/main.ts", space: "src/space.ts", share: "src/share.ts", style: "src/style.css" },
   outdir: out,
   bundle: true,
   minify: true,

@@ -26,6 +26,8 @@ const JUMPS_SHOWN_MAX = 80;
 export interface Pen {
   line(points: number[], trace: Trace): void;
   jump(x: number, y0: number, y1: number, trace: Trace): void;
+  /** A closed outline to be filled: what a curve covers that moves within a pixel. */
+  band(outline: number[], trace: Trace): void;
 }
 
 /** Height range of curves in a window, with some air. */
@@ -50,26 +52,40 @@ export function trace(t: Trace, x: (time: number) => number, y: (value: number) 
     if (points.length >= 4) pen.line(points, t);
     points = [];
   };
-  walk(t.time, t.values, view.from, view.to, pixels, (time, low, high) => {
-    if (Number.isNaN(low)) return end();
+  const tops: number[] = [], bottoms: number[] = [];
+  const dense = walk(t.time, t.values, view.from, view.to, pixels, (time, low, high) => {
     const px = x(time);
+    tops.push(px, y(high));
+    bottoms.push(px, y(low));
+    if (Number.isNaN(low)) return end();
     // Less than a pixel is no jump to the eye.
-    if (time === last && low === high && Math.abs(y(low) - y(lastHigh)) >= 1) {
+    if (time === last && Math.abs(y(low) - y(lastHigh)) >= 1) {
       jumps.push([px, y(lastHigh), y(low)]);
       end();
     }
-    if (low === high) points.push(px, y(low));
-    else {
-      // From the nearer end, so that the curve does not cross itself.
-      const first = Math.abs(lastHigh - high) < Math.abs(lastHigh - low) ? high : low;
-      points.push(px, y(first), px, y(first === low ? high : low));
-    }
+    points.push(px, y(low));
     last = time;
-    lastHigh = low === high ? low : high;
+    lastHigh = low;
   });
+  if (dense) return pen.band(outlined(tops, bottoms, t.width), t);
   end();
   const solid = jumps.length > JUMPS_SHOWN_MAX;
   for (const [px, y0, y1] of jumps) solid ? pen.line([px, y0, px, y1], t) : pen.jump(px, y0, y1, t);
+}
+
+/** Along the upper edge and back along the lower one, nowhere thinner than the line. */
+function outlined(tops: number[], bottoms: number[], width: number): number[] {
+  const out: number[] = [];
+  for (let k = 0; k < tops.length; k += 2) {
+    // A piece reaches to the edges of its neighbours, so that steep curves have no gaps.
+    const before = k > 0 ? bottoms[k - 1] : tops[k + 1], after = k + 3 < bottoms.length ? bottoms[k + 3] : tops[k + 1];
+    out.push(tops[k], Math.min(tops[k + 1], before, after) - width / 2);
+  }
+  for (let k = bottoms.length - 2; k >= 0; k -= 2) {
+    const before = k > 0 ? tops[k - 1] : bottoms[k + 1], after = k + 3 < tops.length ? tops[k + 3] : bottoms[k + 1];
+    out.push(bottoms[k], Math.max(bottoms[k + 1], before, after) + width / 2);
+  }
+  return out;
 }
 
 function colourOf(element: Element, name: string): string {
@@ -187,6 +203,7 @@ export class Chart {
       out.push(`<path d="${d}" fill="none" stroke="${t.colour}" stroke-opacity="${t.alpha}" stroke-width="${t.width}" stroke-linejoin="round"${dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : ""}/>`);
     const pen: Pen = {
       line: (p, t) => path(`M${pairs(p)}`, t),
+      band: (p, t) => out.push(`<path d="M${pairs(p)}Z" fill="${t.colour}" fill-opacity="${t.alpha}"/>`),
       jump: (px, a, b, t) => path(`M${px.toFixed(2)} ${a.toFixed(2)}V${b.toFixed(2)}`, t, [1, 3]),
     };
     for (const t of this.traces) trace(t, x, y, this.view, w, pen);
@@ -222,6 +239,14 @@ function canvasPen(context: CanvasRenderingContext2D): Pen {
       context.moveTo(points[0], points[1]);
       for (let k = 2; k < points.length; k += 2) context.lineTo(points[k], points[k + 1]);
       context.stroke();
+    },
+    band(outline, t) {
+      context.fillStyle = t.colour;
+      context.globalAlpha = t.alpha;
+      context.beginPath();
+      context.moveTo(outline[0], outline[1]);
+      for (let k = 2; k < outline.length; k += 2) context.lineTo(outline[k], outline[k + 1]);
+      context.fill();
     },
     jump(x, y0, y1, t) {
       set(t, [1, 3]);

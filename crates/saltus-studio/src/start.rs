@@ -31,7 +31,7 @@ start_models! {
     BouncingBall, "Bouncing ball", "Infinitely many bounces in finite time; the run goes on behind them.", ["h", "v"], ["e", "g"];
     RectifierBridge, "Rectifier bridge", "Six ideal diodes: every commutation is an event, no resistance is needed.", ["ud", "i[1]", "i[2]", "i[3]"], ["Id", "L"];
     Clutch, "Clutch", "Two inertias lock: two states become one, angular momentum is kept.", ["w1", "w2", "tau"], ["J1", "J2", "torque"];
-    Cradle, "Newton's cradle", "Five balls, simultaneous impacts: the last one leaves.", ["x[1]", "x[2]", "x[3]", "x[4]", "x[5]"], ["m"];
+    Cradle, "Newton's cradle", "Five balls, simultaneous impacts: the last one leaves.", ["x[1]", "x[5]", "v[1]", "v[5]"], ["m"];
     CupAndBall, "Cup and ball", "A string that is slack or taut: the index of the equations changes.", ["x", "y", "F"], ["L", "g"];
     BuckConverter, "Buck converter", "A switch of 20 kHz and an ideal diode: drag the duty cycle.", ["v", "i"], ["duty", "R", "Lf"];
     DryFriction, "Dry friction", "Slides, turns, sticks: sliding motion is computed, not smoothed.", ["x", "v", "f"], ["F0", "x0"];

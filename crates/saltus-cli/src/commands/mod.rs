@@ -23,7 +23,7 @@ pub(crate) use plot::plot;
 pub(crate) use recover::recover;
 pub(crate) use show::show;
 pub(crate) use simulate::{outputs as simulate_outputs, simulate};
-pub(crate) use studio::{StudioArgs, studio};
+pub(crate) use studio::studio;
 pub(crate) use study::study;
 pub(crate) use sweep::sweep;
 pub(crate) use test::test;

@@ -379,10 +379,17 @@ impl<'t, 'a> Painter<'t, 'a> {
         );
         let has_icon = match class {
             Some(class) => {
-                let frame = self.frame(class, "Icon");
+                let is_connector = self.is_connector(class, 0);
                 let subject = self.subject(part, class);
-                let nesting = usize::from(self.is_connector(class, 0)) * NESTING_MAX;
-                self.icon(class, placement.map(frame), subject, nesting)
+                // In a diagram connectors have a look of their own.
+                let map = placement.map(self.frame(class, "Diagram"));
+                if is_connector && self.layer(class, "Diagram", map, &subject) {
+                    true
+                } else {
+                    let map = placement.map(self.frame(class, "Icon"));
+                    let nesting = usize::from(is_connector) * NESTING_MAX;
+                    self.icon(class, map, subject, nesting)
+                }
             }
             None => false,
         };

@@ -45,7 +45,12 @@ end P;"
     let svg = &diagram.svg;
     let names: Vec<&str> = diagram.components.iter().map(|c| c.name.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
-    assert!(diagram.components.iter().all(|c| c.has_icon && c.class == "P.Box"));
+    assert!(
+        diagram
+            .components
+            .iter()
+            .all(|c| c.has_icon && c.class == "P.Box")
+    );
     // The rectangle of the base, at the place of `a`.
     assert!(svg.contains("M30 -40L70 -40L70 -20L30 -20Z"), "{svg}");
     // Mirrored and turned: the corner at the left above comes to the left above again, the next one below it.
@@ -57,7 +62,10 @@ end P;"
     assert_eq!(svg.matches("data-connector=\"heat\"").count(), 1);
     assert_eq!(svg.matches("#010203").count(), 1);
     assert_eq!(svg.matches("#040506").count(), 2);
-    assert!(svg.contains("data-connection=\"a.p, b.p\"") && svg.contains("M28 -30L0 -30L0 -22"), "{svg}");
+    assert!(
+        svg.contains("data-connection=\"a.p, b.p\"") && svg.contains("M28 -30L0 -30L0 -22"),
+        "{svg}"
+    );
 }
 
 #[test]
@@ -69,9 +77,15 @@ fn texts_stay_upright_and_pictures_well_formed() {
     Ellipse(extent = {{-10, 10}, {10, -10}}, startAngle = 0, endAngle = 90)}));
 end M;";
     let svg = drawn(text, "M").svg;
-    assert!(!svg.contains("rotate(180") && !svg.contains("rotate(-180"), "{svg}");
+    assert!(
+        !svg.contains("rotate(180") && !svg.contains("rotate(-180"),
+        "{svg}"
+    );
     assert!(svg.contains("a &lt; b &amp; &quot;c&quot;"), "{svg}");
-    assert!(svg.contains("<linearGradient") && svg.contains('Q'), "{svg}");
+    assert!(
+        svg.contains("<linearGradient") && svg.contains('Q'),
+        "{svg}"
+    );
     assert_eq!(svg.matches("<g").count(), svg.matches("</g>").count());
 }
 
@@ -138,7 +152,7 @@ fn no_icon_of_examples_of_the_standard_library_is_missing() {
     ] {
         missing.extend(missing_icons(&session, package, &mut drawn));
     }
-    println!("{drawn} diagrams, {} icons missing", missing.len());
+    eprintln!("{drawn} diagrams, {} icons missing", missing.len());
     assert!(missing.is_empty(), "{missing:#?}");
     assert!(drawn >= 60);
 }
