@@ -97,6 +97,8 @@ export class Chart {
   traces: Trace[] = [];
   marks: Mark[] = [];
   unit = "";
+  /** Values are whole numbers. */
+  whole = false;
   /** Time is written below the last picture of a stack. */
   hasAxis = false;
   private low = 0;
@@ -146,7 +148,7 @@ export class Chart {
     context.strokeStyle = line;
     context.textBaseline = "middle";
     context.textAlign = "right";
-    const vertical = ticks(this.low, this.high, Math.max(2, (bottom - MARGIN.top) / 36));
+    const vertical = this.verticalTicks(this.low, this.high, bottom - MARGIN.top);
     for (const at of vertical.at) {
       const py = Math.round(y(at)) + 0.5;
       stroke(context, MARGIN.left, py, w - MARGIN.right, py);
@@ -163,6 +165,11 @@ export class Chart {
       context.textAlign = "left";
       context.fillText("time in s", 8, bottom + 13);
     }
+  }
+
+  private verticalTicks(low: number, high: number, height: number) {
+    const wanted = Math.max(2, height / 36);
+    return ticks(low, high, this.whole ? Math.min(wanted, Math.max(1, Math.floor(high - low))) : wanted);
   }
 
   private eventMarks(context: CanvasRenderingContext2D, bottom: number) {
@@ -189,7 +196,7 @@ export class Chart {
     const y = (value: number) => bottom - ((value - low) / (high - low)) * (bottom - y0);
     const out: string[] = [];
     const text = colourOf(this.canvas, "--faint"), line = colourOf(this.canvas, "--grid");
-    const vertical = ticks(low, high, Math.max(2, (bottom - y0) / 36));
+    const vertical = this.verticalTicks(low, high, bottom - y0);
     for (const at of vertical.at) {
       out.push(`<path d="M${MARGIN.left} ${y(at).toFixed(1)}H${w - MARGIN.right}" stroke="${line}"/>`);
       out.push(`<text x="${MARGIN.left - 8}" y="${(y(at) + 4).toFixed(1)}" text-anchor="end" fill="${text}">${vertical.label(at)}</text>`);

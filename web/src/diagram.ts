@@ -191,16 +191,19 @@ export class Diagram {
     const connector = (event.target as Element).closest<SVGGElement>("[data-connector]")?.dataset.connector;
     const box = this.element.getBoundingClientRect();
     this.tip.style.left = `${Math.min(event.clientX - box.left + 14, Math.max(0, box.width - 320))}px`;
-    this.tip.style.top = `${event.clientY - box.top + 14}px`;
+    const below = event.clientY - box.top < box.height / 2;
+    this.tip.style.top = below ? `${event.clientY - box.top + 14}px` : "";
+    this.tip.style.bottom = below ? "" : `${box.bottom - event.clientY + 14}px`;
     const key = component ? `${component.name}.${connector ?? ""}` : "";
     this.tip.hidden = !component;
     if (!component || key === this.hovered) return;
     this.hovered = key;
     const prefix = `${this.prefix}${component.name}.${connector ? `${connector}.` : ""}`;
     const names = this.host.below(prefix).filter((v) => v.type !== "String" && !v.name.startsWith("der("));
-    // What is near first: its own variables before those of its parts.
+    // What moves first, and of that what is near: its own variables before those of its parts.
     const depth = (name: string) => name.slice(prefix.length).split(".").length;
-    names.sort((a, b) => depth(a.name) - depth(b.name));
+    const rank = (v: Variable) => 100 * Number(v.kind === "parameter" || v.kind === "constant") + depth(v.name);
+    names.sort((a, b) => rank(a) - rank(b));
     const own = names.slice(0, SHOWN_MAX);
     const head = [h("strong", {}, connector ? `${component.name}.${connector}` : component.name), h("div", { class: "hint" }, component.class), component.description && h("div", {}, component.description)];
     fill(this.tip, ...head);

@@ -143,6 +143,7 @@ export class Editor {
           `${name}${changed ? " •" : ""}`, document.readOnly && h("small", {}, " read only")),
         button("×", `Close ${name}`, () => this.close(document), { class: "quiet", "aria-label": `Close ${name}` }));
     }));
+    this.tabs.querySelector(".active")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   /** Messages of a text, as squiggles. */
@@ -164,9 +165,19 @@ export class Editor {
           message: message.message,
           source: message.code,
           renderMessage: () => messageBody(message),
+          actions: cureOf(message) === null ? [] : [{ name: `write ${cureOf(message)}`, apply: () => this.cure(message, cureOf(message)!) }],
         };
       });
     this.view.dispatch(setDiagnostics(this.view.state, found));
+  }
+
+  /** Writes what a message proposes in the place of what it is about. */
+  cure(message: Message, text: string) {
+    const { place } = message;
+    if (!place || !this.active || this.active.readOnly) return;
+    const { doc } = this.view.state;
+    this.view.dispatch({ changes: { from: offset(doc, place.from), to: offset(doc, place.to), insert: text } });
+    this.view.focus();
   }
 
   /** Shows a line and marks it. */
@@ -201,6 +212,11 @@ function offset(doc: Text, [line, column]: [number, number]): number {
     units += character.length;
   }
   return at.from + units;
+}
+
+/** The name that a message proposes, if it proposes one. */
+export function cureOf(message: Message): string | null {
+  return /did you mean `([^`]+)`/.exec(message.help ?? "")?.[1] ?? null;
 }
 
 export function messageBody(message: Message): HTMLElement {

@@ -3,7 +3,7 @@
 import { Chart } from "./chart";
 import { Diagram } from "./diagram";
 import { button, download, fill, h } from "./dom";
-import { Editor, messageBody, type Document } from "./editor";
+import { cureOf, Editor, messageBody, type Document } from "./editor";
 import { Library } from "./library";
 import { show } from "./numbers";
 import { Play } from "./play";
@@ -97,6 +97,7 @@ const tree = new Variables({
     remember();
   },
   value: (name) => current?.constants.get(name) ?? null,
+  at: (name) => (plots.cursor === null ? null : (current?.at(name, plots.cursor)?.[1] ?? null)),
 });
 
 const library = new Library({
@@ -110,6 +111,7 @@ const understand = new Understand({
   class: () => chosenClass(),
   run: () => current,
   cursor: () => plots.cursor,
+  values: (names) => valuesAtCursor(names),
   goTo: (file, line) => void goTo(file, line),
   setCursor(time) {
     view("plots");
@@ -359,13 +361,20 @@ classes.addEventListener("change", () => shownView !== "plots" && view(shownView
 
 function drawProblems() {
   const messages = editor.active?.messages ?? [];
+  const notes = messages.filter((message) => message.severity === "note");
   problems.hidden = messages.length === 0;
-  fill(problems, messages.slice(0, 100).map((message) => {
-    const place = message.place;
-    const elsewhere = place && place.file !== editor.active?.path ? `${place.file.split("/").pop()}:` : "";
-    return h("button", { type: "button", class: `problem ${message.severity}`, onclick: () => place && void goTo(place.file, place.from[0]) },
-      h("span", { class: "where" }, place ? `${elsewhere}${place.from[0]}` : ""), messageBody(message));
-  }));
+  fill(problems, messages.filter((message) => message.severity !== "note").slice(0, 100).map(problem),
+    notes.length > 0 && h("details", { class: "notes" }, h("summary", {}, `${notes.length} note${notes.length > 1 ? "s" : ""} on how the result came about`), ...notes.slice(0, 100).map(problem)));
+}
+
+function problem(message: Message): HTMLElement {
+  const place = message.place;
+  const elsewhere = place && place.file !== editor.active?.path ? `${place.file.split("/").pop()}:` : "";
+  const cure = place && !elsewhere ? cureOf(message) : null;
+  return h("div", { class: `problem ${message.severity}` },
+    h("button", { type: "button", class: "to", onclick: () => place && void goTo(place.file, place.from[0]) },
+      h("span", { class: "where" }, place ? `${elsewhere}${place.from[0]}` : ""), messageBody(message)),
+    cure !== null && button(`Write ${cure}`, `Write \`${cure}\` instead`, () => editor.cure(message, cure)));
 }
 
 function say(text: string, isError = false) {

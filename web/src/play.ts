@@ -86,7 +86,9 @@ export class Play {
   draw() {
     this.element.hidden = this.names.length === 0;
     this.drawTools();
-    fill(this.element, this.tools, h("div", { class: "sliders" }, this.names.map((name) => this.row(name))));
+    // While the model is not known there is nothing to move.
+    const known = this.names.some((name) => this.host.variable(name));
+    fill(this.element, this.tools, known && h("div", { class: "sliders" }, this.names.map((name) => this.row(name))));
   }
 
   private drawTools() {

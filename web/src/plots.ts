@@ -3,11 +3,14 @@
 import { Chart, MARGIN, type Trace, type View } from "./chart";
 import { button, download, fill, h } from "./dom";
 import { show } from "./numbers";
+import { drawPhase } from "./phase";
 import type { Run } from "./runs";
 import type { EventRecord, Variable } from "./types";
 
 /** Told apart by people who see colours differently; light and dark page have their own (style.css). */
 const COLOURS = 8;
+/** In the place of a unit: Boolean, Integer and enumeration. */
+const LOGIC = "\u0000";
 
 /** What a mark of an event is coloured by. */
 const KINDS: Record<string, string> = { time: "--event-time", state: "--event-state", zeno: "--event-zeno", sliding: "--event-sliding" };
@@ -29,8 +32,11 @@ export class Plots {
   private readonly tip = h("div", { class: "tip", hidden: true, role: "status" });
   private readonly empty = h("div", { class: "empty" });
   private readonly lines = h("div", { class: "cursor-line", hidden: true });
+  private readonly phase = h("canvas", { class: "phase-plot", role: "img", "aria-label": "Curves over a variable", hidden: true });
+  private readonly over = h("select", { "aria-label": "Horizontal axis", title: "Horizontal axis: time, or a variable (phase plot)" });
   private charts: { chart: Chart; names: string[]; legend: HTMLElement }[] = [];
   private names: string[] = [];
+  private grouping = "none";
   private runs: Run[] = [];
   private view: View | null = null;
   private whole: View = { from: 0, to: 1 };
@@ -42,9 +48,11 @@ export class Plots {
   onDrawn: () => void = () => {};
 
   constructor(private readonly host: PlotsHost) {
+    this.over.addEventListener("change", () => this.later());
     const tools = h(
       "div",
       { class: "tools" },
+      this.over,
       button("SVG", "Save the pictures as SVG", () => this.saveSvg()),
       button("PNG", "Save the pictures as PNG", () => void this.savePng()),
       button("CSV", "Save the rows of the curves as CSV", () => this.saveCsv()),
@@ -52,7 +60,7 @@ export class Plots {
       button("Whole", "Show the whole run (key 0)", () => this.zoom(null)),
     );
     this.element = h("div", { class: "plots", tabindex: "0", role: "group", "aria-label": "Curves over time: arrow keys move the cursor, plus and minus zoom, 0 shows all, E goes to the next event" },
-      this.strip, this.stack, this.empty, this.lines, this.tip, tools);
+      this.strip, this.stack, this.phase, this.empty, this.lines, this.tip, tools);
     this.element.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.later()).observe(this.element);
     this.listen();
@@ -65,7 +73,10 @@ export class Plots {
 
   /** Shows these variables of these runs; the last run is the current one. */
   show(names: string[], runs: Run[]) {
-    const changed = names.join("\n") !== this.names.join("\n") || this.charts.length === 0;
+    // Another model may have other units for the same names.
+    const grouping = names.map((name) => `${name} ${this.unitOf(name)}`).join("\n");
+    const changed = grouping !== this.grouping;
+    this.grouping = grouping;
     this.names = names;
     this.runs = runs;
     const shown = runs.filter((run) => run.time.length > 0);
@@ -77,6 +88,12 @@ export class Plots {
     this.later();
   }
 
+  /** What stands on one axis; values that are no Real numbers stand by themselves. */
+  private unitOf(name: string): string {
+    const variable = this.host.variable(name);
+    return variable && variable.type !== "Real" ? LOGIC : (variable?.unit ?? "");
+  }
+
   setEmpty(...content: (Node | string)[]) {
     fill(this.empty, ...content);
   }
@@ -84,15 +101,17 @@ export class Plots {
   private arrange() {
     const groups = new Map<string, string[]>();
     for (const name of this.names) {
-      const variable = this.host.variable(name);
-      const isLogic = variable && variable.type !== "Real";
-      const unit = isLogic ? " " : (variable?.unit ?? "");
+      const unit = this.unitOf(name);
       groups.set(unit, [...(groups.get(unit) ?? []), name]);
     }
+    const chosen = this.over.value;
+    fill(this.over, ["time", ...this.names].map((name) => h("option", { value: name }, `over ${name}`)));
+    this.over.value = this.names.includes(chosen) ? chosen : "time";
     const units = [...groups];
     this.charts = units.map(([unit, names], k) => {
       const chart = new Chart();
-      chart.unit = unit.trim();
+      chart.unit = unit === LOGIC ? "" : unit;
+      chart.whole = unit === LOGIC;
       chart.hasAxis = k === units.length - 1;
       return { chart, names, legend: h("div", { class: "legend" }) };
     });
@@ -121,9 +140,13 @@ export class Plots {
 
   draw() {
     const isEmpty = this.names.length === 0 || this.runs.length === 0;
+    const isPhase = !isEmpty && this.over.value !== "time" && this.over.value !== "";
     this.empty.hidden = !isEmpty;
-    this.stack.hidden = this.strip.hidden = isEmpty;
+    this.stack.hidden = isEmpty || isPhase;
+    this.strip.hidden = isEmpty;
+    this.phase.hidden = !isPhase;
     if (isEmpty) return;
+    if (isPhase) this.drawPhase();
     const marks = this.markedEvents().map((event) => ({ time: event.time, colour: this.kindColour(event) }));
     for (const { chart, names } of this.charts) {
       chart.view = this.window;
@@ -138,21 +161,59 @@ export class Plots {
     this.onDrawn();
   }
 
+  private drawPhase() {
+    const over = this.over.value;
+    const style = getComputedStyle(this.element);
+    const colours = { grid: style.getPropertyValue("--grid").trim(), text: style.getPropertyValue("--faint").trim() };
+    drawPhase(this.phase, this.runs, over, this.names.filter((name) => name !== over), (name, run) => ({ ...this.look(run), colour: this.colour(name) }), this.window, this.cursor, colours);
+  }
+
   private trace(name: string, run: Run): Trace | null {
     const found = run.trace(name);
-    if (!found) return null;
-    const look = {
+    return found && { ...found, ...this.look(run), colour: this.colour(name) };
+  }
+
+  private look(run: Run): { alpha: number; width: number; dash: number[] } {
+    return {
       current: { alpha: 1, width: 1.7, dash: [] as number[] },
       ghost: { alpha: 0.28, width: 1.4, dash: [] },
       pinned: { alpha: 0.85, width: 1.3, dash: [6, 4] },
       sweep: { alpha: 0.25 + 0.6 * run.shade, width: 1.2, dash: [] },
     }[run.role];
-    return { ...found, ...look, colour: this.colour(name) };
   }
 
   /** Events that somebody asks about: not the beginning and the end. */
   private markedEvents(): EventRecord[] {
     return (this.current?.events ?? []).filter((event) => event.kind !== "initial" && event.kind !== "terminal");
+  }
+
+  /** From when on which mode holds; empty if there is one only. */
+  private modes(): { from: number; mode: number }[] {
+    const out: { from: number; mode: number }[] = [];
+    for (const event of this.current?.events ?? []) {
+      if (event.kind !== "terminal" && out[out.length - 1]?.mode !== event.mode) out.push({ from: event.time, mode: event.mode });
+    }
+    return out.length > 1 ? out : [];
+  }
+
+  /** A lane below the marks of events: the mode that holds, by its number. */
+  private drawModes(context: CanvasRenderingContext2D, w: number) {
+    const modes = this.modes();
+    const style = getComputedStyle(this.element);
+    context.font = "10px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    modes.forEach(({ from, mode }, k) => {
+      const left = Math.max(MARGIN.left, this.px(from));
+      const right = Math.min(w - MARGIN.right, this.px(modes[k + 1]?.from ?? this.whole.to));
+      if (right <= left) return;
+      context.fillStyle = style.getPropertyValue(`--curve-${mode % COLOURS}`).trim();
+      context.globalAlpha = 0.22;
+      context.fillRect(left, 15, Math.max(right - left - 0.5, 0.5), 12);
+      context.globalAlpha = 1;
+      if (right - left < 16) return;
+      context.fillStyle = style.getPropertyValue("--text").trim();
+      context.fillText(right - left > 60 ? `mode ${mode}` : String(mode), left + 4, 21.5);
+    });
   }
 
   private kindColour(event: EventRecord): string {
@@ -161,13 +222,15 @@ export class Plots {
 
   private drawStrip() {
     const { strip } = this;
-    const [w, height] = [strip.clientWidth, strip.clientHeight];
+    strip.style.height = this.modes().length ? "30px" : "";
+    const w = strip.clientWidth;
     const scale = window.devicePixelRatio || 1;
     strip.width = Math.round(w * scale);
-    strip.height = Math.round(height * scale);
+    strip.height = Math.round(strip.clientHeight * scale);
     const context = strip.getContext("2d");
     if (!context) return;
     context.scale(scale, scale);
+    this.drawModes(context, w);
     let last = -Infinity;
     for (const event of this.markedEvents()) {
       const px = this.px(event.time);
@@ -175,9 +238,9 @@ export class Plots {
       last = px;
       context.fillStyle = this.kindColour(event);
       context.beginPath();
-      context.moveTo(px, height - 1);
-      context.lineTo(px - 4, height - 9);
-      context.lineTo(px + 4, height - 9);
+      context.moveTo(px, 13);
+      context.lineTo(px - 4, 5);
+      context.lineTo(px + 4, 5);
       context.fill();
     }
   }
@@ -222,13 +285,14 @@ export class Plots {
     this.held = held;
     this.placeCursor();
     this.writeValues();
+    if (!this.phase.hidden) this.drawPhase();
     this.host.cursorMoved(time);
   }
 
   private placeCursor() {
     const { cursor } = this;
     const px = cursor === null ? -1 : this.px(cursor);
-    this.lines.hidden = px < MARGIN.left - 1 || px > this.element.clientWidth - MARGIN.right + 1;
+    this.lines.hidden = !this.phase.hidden || px < MARGIN.left - 1 || px > this.element.clientWidth - MARGIN.right + 1;
     this.lines.style.transform = `translateX(${px}px)`;
     this.lines.classList.toggle("held", this.held);
   }
@@ -257,14 +321,14 @@ export class Plots {
     this.element.append(box);
     const left = () => this.element.getBoundingClientRect().left;
     const down = (event: PointerEvent) => {
-      if (event.button !== 0 || (event.target as Element).tagName !== "CANVAS") return;
+      if (event.button !== 0 || (event.target as Element).tagName !== "CANVAS" || event.target === this.phase) return;
       begin = { px: event.clientX - left(), view: this.window, pan: event.shiftKey || event.pointerType === "touch" };
       if (event.pointerType !== "touch") (event.target as Element).setPointerCapture(event.pointerId);
     };
     const move = (event: PointerEvent) => {
       const px = event.clientX - left();
       if (!begin) {
-        const isChart = (event.target as Element).tagName === "CANVAS";
+        const isChart = (event.target as Element).tagName === "CANVAS" && event.target !== this.phase;
         if (isChart && !this.held) this.setCursor(this.timeAt(px));
         this.hover(event, px);
         return;

@@ -166,7 +166,7 @@ export class Space {
     this.camera.far = size * 100;
     this.camera.updateProjectionMatrix();
     this.scene.children.filter((child) => child instanceof GridHelper).forEach((child) => this.scene.remove(child));
-    const grid = new GridHelper(size * 2, 20, 0x889499, 0x88949933);
+    const grid = new GridHelper(size * 2, 20, 0x889499, 0x889499);
     grid.position.set(centre.x, Math.min(0, box.min.y), centre.z);
     grid.material.transparent = true;
     grid.material.opacity = 0.35;

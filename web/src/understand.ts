@@ -10,6 +10,8 @@ export interface UnderstandHost {
   class(): string | null;
   run(): Run | null;
   cursor(): number | null;
+  /** At the cursor, or at the end. */
+  values(names: string[]): Promise<Map<string, number | null>>;
   goTo(file: string, line: number): void;
   setCursor(time: number): void;
   draw(name: string): void;
@@ -185,6 +187,7 @@ export class Understand {
     if (!name) return this.hint("Draw a variable first.");
     const answer = await this.ask<any>("why", { run: run.result.run, variable: name, time }, "Looking…");
     if (!answer) return;
+    const derivative = answer.derivative ? (await this.host.values([answer.derivative])).get(answer.derivative) : null;
     const variable = (reference: { name: string; value: number | null }) =>
       h("li", {}, button(reference.name, `Why has ${reference.name} this value?`, () => this.why(reference.name), { class: "link" }), ` = ${show(reference.value, 8)}`);
     const equations = answer.equations.map((e: any) => h("div", { class: "block" }, this.line(e.file, e.line, e.text),
@@ -193,7 +196,7 @@ export class Understand {
     fill(this.body, h("div", { class: "row" }, select, h("span", {}, `at ${show(time, 8)} s`)),
       h("p", { class: "answer" }, h("strong", {}, `${name} = ${show(answer.value, 10)}`)),
       answer.note && h("p", {}, answer.note),
-      answer.derivative && h("ul", {}, variable({ name: answer.derivative, value: run.at(answer.derivative, time)?.[1] ?? null })),
+      answer.derivative && h("ul", {}, variable({ name: answer.derivative, value: derivative ?? null })),
       system && h("p", {}, system), ...equations,
       !answer.equations.length && !answer.note && h("p", { class: "hint" }, "No equation of the run determines it: it is a parameter, a constant, or the same as another variable."));
   }

@@ -11,7 +11,10 @@ export interface VariablesHost {
   toggle(name: string): void;
   hasSlider(name: string): boolean;
   toggleSlider(name: string): void;
+  /** Of what does not change. */
   value(name: string): number | null;
+  /** At the cursor. */
+  at(name: string): number | null;
 }
 
 /** Rows of a list that is not opened further. */
@@ -93,7 +96,9 @@ export class Variables {
   private row(v: Variable, name: string, depth: number): HTMLElement {
     const shown = this.host.isShown(v.name);
     const drawable = v.type !== "String";
-    const value = this.host.value(v.name) ?? v.value;
+    // A start value says something where it can be set; what changes is told at the cursor.
+    const start = v.settable || v.kind === "parameter" || v.kind === "constant" ? v.value : null;
+    const value = this.host.value(v.name) ?? this.host.at(v.name) ?? start;
     const text = typeof value === "number" ? show(value, 4) : value === null ? "" : String(value);
     const settable = v.settable && (v.type === "Real" || v.type === "Integer" || v.type === "Boolean" || v.type === "enumeration");
     return h("div", { class: `variable ${v.kind}${shown ? " shown" : ""}`, style: `--depth:${depth}`, title: title(v) },

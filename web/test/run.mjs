@@ -71,11 +71,7 @@ const tests = {
     await page.waitForSelector(".cm-lintRange-error");
     assert((await page.textContent(".problems")).includes("y"), "the message names it");
     await shot(page, "error");
-    await page.click(".problem");
-    await page.keyboard.press("End");
-    await page.keyboard.press("ArrowLeft");
-    await page.keyboard.press("Backspace");
-    await page.keyboard.type("x");
+    await page.click(".problem button:has-text('Write x')");
     await page.waitForSelector(".cm-lintRange-error", { state: "detached" });
     await page.keyboard.press("Control+Enter");
     await status(page, "steps");
@@ -162,6 +158,11 @@ const tests = {
     await page.mouse.up();
     await page.waitForTimeout(80);
     await shot(page, "zoomed");
+    await page.selectOption("[aria-label='Horizontal axis']", "i");
+    await page.waitForSelector(".phase-plot:not([hidden])");
+    await page.waitForTimeout(80);
+    await shot(page, "phase");
+    await page.selectOption("[aria-label='Horizontal axis']", "time");
     for (const [name, check] of [["SVG", "<svg"], ["CSV", '"time"'], ["PNG", "PNG"]]) {
       const [download] = await Promise.all([page.waitForEvent("download"), page.click(`.plots .tools button:has-text('${name}')`)]);
       const saved = readFileSync(await download.path(), "latin1");

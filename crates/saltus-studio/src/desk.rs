@@ -11,6 +11,7 @@ use saltus::{Control, Error, Model, Session};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -151,13 +152,7 @@ impl Desk {
             Request::Columns { run, names } => {
                 let bench = self.bench();
                 tokio::task::spawn_blocking(move || {
-                    let sent = bench
-                        .state
-                        .runs
-                        .send_columns(&bench.outbox, id, run, &names);
-                    if let Err(refusal) = sent {
-                        bench.outbox.fail(id, &refusal);
-                    }
+                    guarded(&bench.outbox, id, || bench.columns(id, run, &names));
                 });
             }
             other => self.spawn(id, move |desk| desk.quick(other)),
@@ -177,7 +172,9 @@ impl Desk {
 
     fn spawn(&self, id: u64, work: impl FnOnce(&Bench) -> Answer + Send + 'static) {
         let bench = self.bench();
-        tokio::task::spawn_blocking(move || bench.answer(id, work(&bench)));
+        tokio::task::spawn_blocking(move || {
+            guarded(&bench.outbox, id, || bench.answer(id, work(&bench)));
+        });
     }
 
     /// The same, under a control: later work of the same name ends it.
@@ -203,20 +200,18 @@ impl Desk {
         let control = self.work.begin(&request.job);
         let bench = self.bench();
         tokio::task::spawn_blocking(move || {
-            let compiled =
-                (bench.work).model(&bench.session, &request.class, bench.revision, &control);
-            let shared = Shared {
-                outbox: &bench.outbox,
-                runs: &bench.state.runs,
-            };
-            let ran = match compiled {
-                Ok(compiled) => runs::run(&shared, id, &compiled, &request, &control),
-                Err(error) => Err(error.into()),
-            };
-            if let Err(refusal) = ran {
-                bench.outbox.fail(id, &refusal);
-            }
+            guarded(&bench.outbox, id, || bench.run(id, &request, &control));
         });
+    }
+}
+
+/// Does work that owes an answer: if a bug of ours ends it, the page is told.
+fn guarded(outbox: &Outbox, id: u64, work: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+        outbox.fail(
+            id,
+            &Refusal::new("this is a bug in Saltus: its report is where the studio was started"),
+        );
     }
 }
 
@@ -234,6 +229,28 @@ impl Bench {
         match answer {
             Ok(result) => self.outbox.answer(id, &result),
             Err(refusal) => self.outbox.fail(id, &refusal),
+        }
+    }
+
+    fn run(&self, id: u64, request: &RunRequest, control: &Control) {
+        let compiled = (self.work).model(&self.session, &request.class, self.revision, control);
+        let shared = Shared {
+            outbox: &self.outbox,
+            runs: &self.state.runs,
+        };
+        let ran = match compiled {
+            Ok(compiled) => runs::run(&shared, id, &compiled, request, control),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(refusal) = ran {
+            self.outbox.fail(id, &refusal);
+        }
+    }
+
+    fn columns(&self, id: u64, run: u32, names: &[String]) {
+        let sent = (self.state.runs).send_columns(&self.outbox, id, run, names);
+        if let Err(refusal) = sent {
+            self.outbox.fail(id, &refusal);
         }
     }
 

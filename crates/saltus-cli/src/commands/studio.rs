@@ -4,6 +4,7 @@ use saltus::Session;
 use saltus_studio::{Opened, Studio};
 
 use crate::args::StudioArgs;
+use crate::consent;
 use crate::engine;
 use crate::exit::{Exit, Failure, Outcome, message, print};
 
@@ -21,25 +22,37 @@ pub(crate) fn studio(args: &StudioArgs) -> Outcome {
     }
     session.add_modelicapath();
     engine::permit(&mut session, &args.access)?;
+    let opened = args.target.as_deref().map(opened);
+    if let Some(Opened::Class(class)) = &opened
+        && session.source_of(class).is_none()
+    {
+        return Err(no_target(class));
+    }
     let mut studio = Studio::new(session).port(args.port);
-    if let Some(target) = &args.target {
-        studio = studio.open(opened(target));
+    if let Some(opened) = opened {
+        studio = studio.open(opened);
     }
     let refused =
         |e: std::io::Error| Failure::command_line(format!("the studio cannot start: {e}"));
     let bound = studio.bind().map_err(|e| match &args.target {
-        Some(target) if e.kind() == std::io::ErrorKind::NotFound => Failure::command_line(format!(
-            "`{target}` is no file, folder or class of a library"
-        )),
+        Some(target) if e.kind() == std::io::ErrorKind::NotFound => no_target(target),
         _ => refused(e),
     })?;
     let address = bound.address().map_err(refused)?;
     print(&format!("{address}\n"))?;
-    if !args.no_open && !open_browser(&address) {
-        message("note: no browser could be opened: open the address yourself");
+    // A program that may run foreign code is confined, and so would be a browser that it starts.
+    let is_confined = args.access.allow_foreign || !consent::folders()?.is_empty();
+    if !args.no_open && (is_confined || !open_browser(&address)) {
+        message("note: no browser was opened: open the address yourself");
     }
     bound.serve().map_err(refused)?;
     Ok(Exit::Done)
+}
+
+fn no_target(target: &str) -> Failure {
+    Failure::command_line(format!(
+        "`{target}` is no file, folder or class of a library"
+    ))
 }
 
 fn opened(target: &str) -> Opened {

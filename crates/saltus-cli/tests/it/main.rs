@@ -12,6 +12,7 @@ mod many_runs;
 mod models;
 mod pages;
 mod results;
+mod studio;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
