@@ -337,7 +337,8 @@ function chooseClass() {
   const before = classes.value;
   fill(classes, models.map((name) => h("option", { value: name, title: name }, models.length > 1 && name.length > 40 ? `…${name.slice(-38)}` : name)));
   classes.hidden = models.length === 0;
-  const last = models[models.length - 1] ?? "";
+  // The last one that is no part of another model.
+  const last = models.findLast((name) => !models.some((other) => name.startsWith(`${other}.`))) ?? "";
   classes.value = models.includes(before) ? before : (document?.asked ?? last);
 }
 

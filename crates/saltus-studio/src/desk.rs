@@ -7,7 +7,7 @@ use crate::runs::{self, Shared};
 use crate::server::State;
 use crate::start;
 use crate::workspace::Opened;
-use saltus::{Control, Error, Model, Session};
+use saltus::{ClassView, Control, Error, Model, Session};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -338,9 +338,9 @@ impl Bench {
             "classes": outline,
             "messages": syntax.views(),
         });
-        let chosen = (outline.iter())
-            .find(|c| Some(c.qualified.as_str()) == class)
-            .or_else(|| outline.iter().rev().find(|c| c.is_model))
+        let asked = (outline.iter()).find(|c| Some(c.qualified.as_str()) == class);
+        let chosen = asked
+            .or_else(|| last_model(&outline))
             .filter(|c| c.is_model);
         if let (false, Some(class)) = (syntax.has_errors(), chosen) {
             tell["class"] = json!(class.qualified);
@@ -411,4 +411,14 @@ impl Bench {
             "derivative": state.map(|s| &s.derivative),
         }))
     }
+}
+
+/// The model that is meant if nobody says which: the last one that is no part of another model.
+fn last_model(outline: &[ClassView]) -> Option<&ClassView> {
+    let is_inside = |c: &ClassView, other: &ClassView| {
+        let rest = c.qualified.strip_prefix(&other.qualified);
+        other.is_model && rest.is_some_and(|rest| rest.starts_with('.'))
+    };
+    let is_part = |c: &ClassView| outline.iter().any(|other| is_inside(c, other));
+    (outline.iter().rev()).find(|c| c.is_model && !is_part(c))
 }

@@ -19,6 +19,9 @@ fn a_mistake_is_shown_at_its_place_and_gone_when_it_is_cured() {
     assert_eq!(message["place"]["from"], json!([4, 13]));
     assert_eq!(message["place"]["to"], json!([4, 14]));
     assert_eq!(wrong["classes"][0]["qualified"], "M");
+    let inner = "model Outer model Inner Real z = w; end Inner; Real x = y; end Outer;";
+    let outer = client.text("/untitled/Outer.mo", inner);
+    assert_eq!(outer["class"], "Outer", "{outer}");
     let syntax = client.text("/untitled/M.mo", "model M Real x end M;");
     assert_eq!(syntax["messages"][0]["code"], "syntax-error", "{syntax}");
     let right = client.text(
