@@ -4,6 +4,7 @@ mod check;
 mod common;
 mod compare;
 mod compile;
+mod convert;
 mod explain;
 mod format;
 mod plot;
@@ -21,6 +22,7 @@ pub(crate) use check::CheckArgs;
 pub(crate) use common::{AccessArgs, LimitArgs, TargetArgs};
 pub(crate) use compare::{CompareArgs, Format, RecoverArgs};
 pub(crate) use compile::CompileArgs;
+pub(crate) use convert::ConvertArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use format::FormatArgs;
 pub(crate) use plot::PlotArgs;
@@ -64,6 +66,8 @@ pub(crate) enum Command {
     Study(StudyArgs),
     /// Lay out Modelica texts
     Format(FormatArgs),
+    /// Rewrite a library for another version of one that it uses, by the scripts of that version
+    Convert(ConvertArgs),
     /// Explain an error code
     Explain(ExplainArgs),
     /// See, change and understand models in the browser; prints the address of the page first

@@ -86,6 +86,7 @@ fn run(cli: Cli) -> Exit {
         Command::Sweep(args) => commands::sweep(*args),
         Command::Study(args) => commands::study(&args),
         Command::Format(args) => commands::format(&args),
+        Command::Convert(args) => commands::convert(&args),
         Command::Explain(args) => commands::explain(args),
         Command::Studio(args) => commands::studio(&args),
     };

@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod compile;
+mod convert;
 mod explain;
 mod format;
 mod plot;
@@ -17,6 +18,7 @@ mod test;
 pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use compile::compile;
+pub(crate) use convert::convert;
 pub(crate) use explain::explain;
 pub(crate) use format::format;
 pub(crate) use plot::plot;

@@ -2,6 +2,7 @@
 
 mod book;
 mod command_line;
+mod convert;
 mod explain;
 #[cfg(unix)]
 mod foreign;
