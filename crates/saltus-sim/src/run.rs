@@ -1103,12 +1103,15 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
                 && let Some(crossing) = self.work.watch.fallen_through(r)
             {
                 let info = &self.instance.system(&self.values).crossings()[crossing];
-                return Err(SimError::ContactLost {
+                let lost = SimError::ContactLost {
                     time: to,
                     relation: info.relation,
                     site: info.site,
                     depth: r[crossing].abs(),
-                });
+                };
+                if self.is_spent(info) {
+                    return Err(lost);
+                }
             }
         }
         Ok(found)
