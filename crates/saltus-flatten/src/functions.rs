@@ -453,6 +453,13 @@ impl<'a> Flattener<'a> {
             values = self.known_defaults(constructor, values);
             if self.ir.leaf_count(self.ir.locals[p.local].ty).is_none() {
                 let sizes = self.sizes_of_fields(layers, constructor, &values)?;
+                let span = p.declared.decl.name.span;
+                for (k, value) in values.iter_mut().enumerate() {
+                    if value.is_none() {
+                        let field = self.ir.records[record].fields[k].ty;
+                        *value = self.first_value(field, &sizes[k], span)?;
+                    }
+                }
                 self.field_sizes.insert(p.local, sizes);
             }
         }
@@ -486,6 +493,37 @@ impl<'a> Flattener<'a> {
             });
         }
         Ok(())
+    }
+
+    /// What a field of a record without value begins with: zero, or zeros where its sizes are known, as an array of its own does. Bindings
+    /// of other variables may ask for these sizes, and elements are assigned one by one. `None` for a record in the record, and for sizes that the first
+    /// assignment gives.
+    fn first_value(
+        &mut self,
+        field: saltus_ir::TypeId,
+        sizes: &[Option<ExprId>],
+        span: Span,
+    ) -> Res<Option<ExprId>> {
+        let ty = self.ir.type_of_id(field).clone();
+        let zero = match ty.base {
+            Base::Real => self.ir.real(0.0),
+            Base::Integer => self.ir.integer(0),
+            Base::Boolean => self.ir.boolean(false),
+            Base::String => self.ir.string(""),
+            _ => return Ok(None),
+        };
+        let mut dims = Vec::with_capacity(ty.dims.len());
+        for (k, dim) in ty.dims.iter().enumerate() {
+            dims.push(match (dim, sizes.get(k)) {
+                (Dim::Known(n), _) => self.ir.integer(i64::from(*n)),
+                (Dim::Unknown, Some(Some(size))) => *size,
+                (Dim::Unknown, _) => return Ok(None),
+            });
+        }
+        match dims.is_empty() {
+            true => Ok(Some(zero)),
+            false => self.filled(zero, &dims, span).map(Some),
+        }
     }
 
     /// Sizes of the fields of a record: of a redeclaration in its modifiers, of the value that a field begins with, or as the record
