@@ -52,7 +52,7 @@ pub fn flatten<'a>(tree: ClassTree<'a>, class: &str, options: FlattenOptions) ->
 }
 
 impl<'a> Flattener<'a> {
-    fn new(tree: ClassTree<'a>, options: FlattenOptions) -> Self {
+    pub(crate) fn new(tree: ClassTree<'a>, options: FlattenOptions) -> Self {
         let mut ir = Ir::default();
         let literals = |names: &[&str]| names.iter().map(|n| Name::new(n)).collect();
         ir.enums.push(EnumType {

@@ -36,6 +36,7 @@ mod foreign;
 mod format;
 mod input;
 pub mod journal;
+pub mod language;
 mod linear;
 mod mode_view;
 mod model;

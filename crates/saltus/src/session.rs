@@ -15,7 +15,7 @@ use saltus_ir::flat::{Inline, InlineMethod};
 use saltus_model::{Instance, Model, Values};
 use saltus_plot::StructurePicture;
 use saltus_syntax::{Diagnostic, Name, SourceMap, Span};
-pub(crate) use stages::{Overrides, under};
+pub(crate) use stages::{Overrides, diagnostics_of, under};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -206,11 +206,8 @@ impl Session {
         &self.given.texts.world
     }
 
-    pub(crate) fn parsed(
-        &self,
-        path: &str,
-    ) -> Result<Arc<saltus_syntax::ParsedFile>, Box<Diagnostic>> {
-        self.given.texts.parsed(path)
+    pub(crate) fn files(&self) -> &Texts {
+        &self.given.texts
     }
 
     /// The folders that are searched for libraries, in their order.

@@ -221,7 +221,7 @@ impl Session {
     }
 }
 
-fn diagnostics_of(error: Error) -> Diagnostics {
+pub(crate) fn diagnostics_of(error: Error) -> Diagnostics {
     match error {
         Error::Model(found) | Error::Run(found, _) | Error::Stopped(found) => found,
         Error::Usage(message) => Diagnostics {
