@@ -6,6 +6,8 @@ mod compare;
 mod compile;
 mod explain;
 mod format;
+mod lib;
+mod lsp;
 mod plot;
 mod show;
 mod simulate;
@@ -23,6 +25,8 @@ pub(crate) use compare::{CompareArgs, Format, RecoverArgs};
 pub(crate) use compile::CompileArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use format::FormatArgs;
+pub(crate) use lib::{LibAddArgs, LibArgs, LibRemoveArgs, LibUpdateArgs, LibVerb};
+pub(crate) use lsp::LspArgs;
 pub(crate) use plot::PlotArgs;
 pub(crate) use show::{ShowArgs, ShowFormat, Stage};
 pub(crate) use simulate::SimulateArgs;
@@ -64,6 +68,10 @@ pub(crate) enum Command {
     Study(StudyArgs),
     /// Lay out Modelica texts
     Format(FormatArgs),
+    /// Install libraries by name and version, with a lock
+    Lib(LibArgs),
+    /// Serve editors: the language server protocol over standard input and output
+    Lsp(LspArgs),
     /// Explain an error code
     Explain(ExplainArgs),
     /// See, change and understand models in the browser; prints the address of the page first

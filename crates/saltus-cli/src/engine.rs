@@ -340,6 +340,9 @@ pub(crate) fn open_logged(
         session.add_library_path(dir);
     }
     session.add_modelicapath();
+    for folder in crate::library::folders() {
+        session.add_library_path(folder);
+    }
     for Setting { path, value } in &target.inlined {
         session
             .inline(path, value)

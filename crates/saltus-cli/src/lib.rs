@@ -10,6 +10,7 @@ mod engine;
 mod exit;
 mod files;
 mod interrupt;
+mod library;
 mod memory;
 mod outputs;
 mod progress;
@@ -86,6 +87,8 @@ fn run(cli: Cli) -> Exit {
         Command::Sweep(args) => commands::sweep(*args),
         Command::Study(args) => commands::study(&args),
         Command::Format(args) => commands::format(&args),
+        Command::Lib(args) => commands::lib(args),
+        Command::Lsp(args) => commands::lsp(args),
         Command::Explain(args) => commands::explain(args),
         Command::Studio(args) => commands::studio(&args),
     };

@@ -7,6 +7,7 @@ mod explain;
 mod foreign;
 mod format;
 mod hostile;
+mod library;
 mod long_runs;
 mod many_runs;
 mod models;
