@@ -70,6 +70,10 @@ pub(crate) fn libraries_in(folder: &Path) -> Result<Vec<Found>, Failure> {
 
 /// Where a library of this name and version is, of the folders that are searched.
 pub(crate) fn installed(name: &str, version: &str) -> Option<PathBuf> {
+    // Both may come from a lock of somebody else.
+    if !is_plain(name) || !is_plain(version) {
+        return None;
+    }
     folders()
         .into_iter()
         .map(|folder| folder.join(format!("{name} {version}")))

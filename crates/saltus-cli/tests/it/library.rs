@@ -244,6 +244,19 @@ fn archives_that_lead_out_are_refused() {
 }
 
 #[test]
+fn a_lock_of_somebody_else_leads_nowhere() {
+    let folder = place("lib-lock");
+    write_library(&folder.join("up"), "1", "2");
+    let lock = "[[library]]\nname = \"../up\"\nversion = \"../../up\"\nsource = \"/none.zip\"\nsha256 = \"00\"\n";
+    fs::write(folder.join("project/saltus.lock"), lock).unwrap();
+    for verb in ["add", "vendor"] {
+        let refused = lib(&folder, &[verb]);
+        assert_eq!(refused.exit, Some(2), "{}", refused.stderr);
+    }
+    assert!(!folder.join("project/libraries").exists());
+}
+
+#[test]
 fn a_git_repository_is_a_source() {
     let folder = place("lib-git");
     let repository = folder.join("gains.git");
