@@ -425,6 +425,8 @@ pub struct FlattenOptions {
     pub overrides: Vec<(Name, Value)>,
     /// Files that sizes may be read from; without it such a model is refused.
     pub files: Option<std::sync::Arc<dyn saltus_ir::external::Host>>,
+    /// Another class, whose name, place and annotations the flat model has.
+    pub stands_for: Option<Name>,
 }
 
 /// What was collected from equation sections.

@@ -292,6 +292,7 @@ impl<'a> Flattener<'a> {
 
     fn new_local(&mut self, name: Name, declared: &Declared<'a>) -> LocalId {
         let rank = self.declared_subscripts(declared).len();
+        let unit = self.declared_unit(declared);
         let ty = self.ir.intern_type(Type {
             base: declared.base,
             dims: vec![Dim::Unknown; rank],
@@ -302,7 +303,32 @@ impl<'a> Flattener<'a> {
             dims: vec![None; rank],
             default: None,
             span: declared.decl.name.span,
+            unit,
         })
+    }
+
+    /// The unit of an input, output or local variable of a function: its own, or that of its type.
+    fn declared_unit(&mut self, declared: &Declared<'a>) -> Option<Name> {
+        let args = declared.decl.modification.iter().flat_map(|m| &m.args);
+        let own = args.filter_map(|argument| match &argument.kind {
+            ast::ArgumentKind::Modify {
+                path,
+                modification: Some(modification),
+                ..
+            } if path.parts.iter().map(|p| p.name).eq([Name::new("unit")]) => {
+                modification.value.as_ref()
+            }
+            _ => None,
+        });
+        if let Some(ExprKind::String(text)) = own.last().map(|value| &value.kind) {
+            return Some(Name::new(text));
+        }
+        let layer = self.attribute_layer(declared.class, Name::new("unit"))?;
+        let value = self.layer_value(&layer).ok()??;
+        match *self.ir.expr(value) {
+            Expr::String(text) => Some(text),
+            _ => None,
+        }
     }
 
     /// A function that stands for the function-typed input `local`.
@@ -1032,6 +1058,7 @@ impl<'a> Flattener<'a> {
             dims: Vec::new(),
             default: None,
             span,
+            unit: None,
         });
         self.ir.functions[id].outputs.push(output);
         self.ir.functions[id].body = FunctionBody::Constructor(record);
