@@ -9,9 +9,12 @@ mod deadline;
 mod engine;
 mod exit;
 mod files;
+mod given;
 mod interrupt;
+mod library;
 mod memory;
 mod outputs;
+mod picture;
 mod progress;
 
 use std::ffi::OsString;
@@ -45,6 +48,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return exit as u8;
         }
     };
+    exit::set_colours(cli.color);
     if let Some(limits) = cli.command.limits() {
         memory::limit_to(limits.max_memory);
     }
@@ -78,6 +82,11 @@ fn run(cli: Cli) -> Exit {
         Command::Check(args) => commands::check(args),
         Command::Compile(args) => commands::compile(&args),
         Command::Simulate(args) => commands::simulate(*args),
+        Command::Parameters(args) => commands::parameters(&args),
+        Command::Variables(args) => commands::variables(&args),
+        Command::Linearize(args) => commands::linearize(&args),
+        Command::SteadyState(args) => commands::steady_state(&args),
+        Command::Profile(args) => commands::profile(&args),
         Command::Show(args) => commands::show(args),
         Command::Plot(args) => commands::plot(args),
         Command::Compare(args) => commands::compare(args),
@@ -87,6 +96,9 @@ fn run(cli: Cli) -> Exit {
         Command::Study(args) => commands::study(&args),
         Command::Format(args) => commands::format(&args),
         Command::Explain(args) => commands::explain(args),
+        Command::New(args) => commands::new(&args),
+        Command::Completions(args) => commands::completions(&args),
+        Command::Man => commands::man(),
     };
     match outcome {
         Ok(exit) => exit,

@@ -54,8 +54,8 @@ impl<'m> Subject<'m> {
 /// The message for a run that could not be completed.
 pub(crate) fn failure_diagnostic(subject: Subject<'_>, error: &SimError) -> Diagnostic {
     match error {
-        SimError::Options(option) => Diagnostic::placeless("wrong-option", format!("the experiment is not possible: {option:?}"))
-            .help("check start time, stop time, tolerance and output interval"),
+        SimError::Options(option) => Diagnostic::placeless("wrong-option", crate::wrong_option::sentence(option))
+            .help("check the options and the `experiment` annotation of the model"),
         SimError::Bind(fault) => fault_diagnostic(subject, fault, "while parameters were evaluated"),
         SimError::Evaluation { time, phase, error } => {
             let doing = match phase {

@@ -1,6 +1,7 @@
 //! Sources and libraries, and the way from a class name to a compiled model.
 
 mod hosts;
+mod inputs;
 mod stages;
 
 use crate::error::{Diagnostics, Error};
@@ -9,6 +10,7 @@ use crate::structure_view::{JacobianView, StructureView, structure_picture, stru
 use crate::texts::{Given, Texts};
 use crate::world::{Disk, World};
 pub(crate) use hosts::Surroundings;
+pub(crate) use inputs::BoundInputs;
 use saltus_flatten::{FileArena, Files};
 use saltus_ir::FlatModel;
 use saltus_ir::flat::{Inline, InlineMethod};
@@ -94,6 +96,7 @@ struct Inside {
     texts: Texts,
     libraries: Vec<PathBuf>,
     inlined: Vec<(String, InlineMethod)>,
+    inputs: BoundInputs,
     observer: Option<Observer>,
     permissions: Permissions,
 }
@@ -130,6 +133,7 @@ impl Session {
                 texts: Texts::new(Arc::new(world)),
                 libraries: Vec::new(),
                 inlined: Vec::new(),
+                inputs: BoundInputs::default(),
                 observer: None,
                 permissions: Permissions::default(),
             }),
@@ -214,6 +218,10 @@ impl Session {
         self.given.texts.given()
     }
 
+    pub(crate) fn bound_inputs(&self) -> &BoundInputs {
+        &self.given.inputs
+    }
+
     pub(crate) fn inlined(&self) -> &[(String, InlineMethod)] {
         &self.given.inlined
     }
@@ -225,6 +233,7 @@ impl Session {
         texts: Vec<Given>,
         libraries: Vec<PathBuf>,
         inlined: Vec<(String, InlineMethod)>,
+        inputs: BoundInputs,
     ) -> Session {
         let mut all = Texts::new(world);
         for given in texts {
@@ -235,6 +244,7 @@ impl Session {
                 texts: all,
                 libraries,
                 inlined,
+                inputs,
                 ..(*self.given).clone()
             }),
         }

@@ -6,12 +6,16 @@ mod explain;
 #[cfg(unix)]
 mod foreign;
 mod format;
+mod given;
 mod hostile;
 mod long_runs;
 mod many_runs;
 mod models;
 mod pages;
+mod program;
 mod results;
+mod sweeps;
+mod units;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

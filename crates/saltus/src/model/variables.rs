@@ -117,7 +117,7 @@ impl Model {
         }
     }
 
-    fn start_of(&self, v: &VariableInfo) -> Option<Value> {
+    pub(super) fn start_of(&self, v: &VariableInfo) -> Option<Value> {
         let bound = self.bound()?;
         match v.ty {
             ValueType::String => Some(Value::String(bound.texts.get(&v.slot)?.to_string())),
