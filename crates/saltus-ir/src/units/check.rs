@@ -285,11 +285,7 @@ impl<'m> Checker<'m> {
             }
         }
         let (lhs, rhs) = (self.of(equation.lhs), self.of(equation.rhs));
-        let is_time = |e| matches!(ir.expr(e), Expr::Time);
-        // `x = time` is a ramp whose slope was not worth a number.
-        if !is_time(equation.lhs) && !is_time(equation.rhs) {
-            self.require_equal(lhs, rhs, equation.lhs, equation.rhs);
-        }
+        self.require_equal(lhs, rhs, equation.lhs, equation.rhs);
     }
 
     fn branches(&mut self, e: ExprId) {
@@ -391,7 +387,8 @@ impl<'m> Checker<'m> {
         match ir.expr(e) {
             Expr::Real(bits) => Known::Literal(f64::from_bits(*bits)),
             Expr::Integer(i) => Known::Literal(*i as f64),
-            Expr::Time => Known::of(Unit::base(2)),
+            // `sin(time)` and `10*time`: what makes a number of it has not been written.
+            Expr::Time => Known::Any,
             Expr::Var(v) | Expr::VarArray(v) => self.of_variable(*v),
             Expr::Local(local) => self.unit(ir.locals[*local].unit),
             Expr::Unary(UnaryOp::Neg, a) => match self.of(*a) {
@@ -465,9 +462,17 @@ impl<'m> Checker<'m> {
 
     /// Two values of which one is taken, or that are compared.
     fn alike(&mut self, a: ExprId, b: ExprId) -> Known {
-        let (x, y) = (self.of(a), self.of(b));
+        let (x, y) = (self.compared(a), self.compared(b));
         self.require_equal(x, y, a, b);
         either(x, y)
+    }
+
+    /// Beside another quantity `time` is in seconds.
+    fn compared(&mut self, e: ExprId) -> Known {
+        match self.model.ir.expr(e) {
+            Expr::Time => Known::of(Unit::base(2)),
+            _ => self.of(e),
+        }
     }
 
     fn binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> Known {
@@ -482,7 +487,6 @@ impl<'m> Checker<'m> {
                     _ => known,
                 }
             }
-            BinaryOp::Mul | BinaryOp::Div if self.is_ramp(a, b) => Known::Any,
             BinaryOp::Mul => self.of(a).times(self.of(b)),
             BinaryOp::Div => self.of(a).times(self.of(b).inverse()),
             BinaryOp::Pow => match (self.of(a), self.of(b)) {
@@ -499,16 +503,6 @@ impl<'m> Checker<'m> {
                 self.of(b);
                 Known::Any
             }
-        }
-    }
-
-    /// A number times `time`: the number has the unit of a slope.
-    fn is_ramp(&mut self, a: ExprId, b: ExprId) -> bool {
-        let is_time = |c: &Self, e| matches!(c.model.ir.expr(e), Expr::Time);
-        match (is_time(self, a), is_time(self, b)) {
-            (true, _) => matches!(self.of(b), Known::Literal(_)),
-            (_, true) => matches!(self.of(a), Known::Literal(_)),
-            _ => false,
         }
     }
 
