@@ -52,7 +52,7 @@ fn pictures_have_a_panel_for_each_unit_and_display_units() {
     assert!(
         fs::read_to_string(folder.join("p.svg"))
             .unwrap()
-            .contains(">300")
+            .contains("300.0")
     );
 }
 
