@@ -30,6 +30,8 @@ pub(crate) use sweep::{Axis, SweepArgs};
 pub(crate) use test::TestArgs;
 pub(crate) use values::{PlotRequest, Setting, StartFrom};
 
+use crate::commands::ExportArgs;
+
 /// Compiles Modelica models and simulates them, jumps included.
 #[derive(Parser, Debug)]
 #[command(name = "saltus", version, about, arg_required_else_help = true)]
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Study(StudyArgs),
     /// Lay out Modelica texts
     Format(FormatArgs),
+    /// Make an FMU of a model: a file that other simulators run
+    Export(Box<ExportArgs>),
     /// Explain an error code
     Explain(ExplainArgs),
 }
@@ -72,6 +76,7 @@ impl Command {
         match self {
             Command::Check(args) => Some(&args.limits),
             Command::Compile(args) => Some(&args.limits),
+            Command::Export(args) => Some(&args.limits),
             Command::Show(args) => Some(&args.limits),
             _ => None,
         }

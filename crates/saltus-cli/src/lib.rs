@@ -9,6 +9,7 @@ mod deadline;
 mod engine;
 mod exit;
 mod files;
+mod fmu_runtime;
 mod interrupt;
 mod memory;
 mod outputs;
@@ -25,6 +26,7 @@ use crate::exit::Exit;
 /// Deeply nested models are worked on recursively; the depth is bounded, and this is room for the bound.
 const STACK_BYTES: usize = 512 << 20;
 
+pub use crate::fmu_runtime::fmu_runtime;
 pub use crate::memory::Allocator;
 
 /// Does what the arguments say, the first of which is the name of the program; gives the exit code. The process is not used for anything else: its memory and what it may write
@@ -86,6 +88,7 @@ fn run(cli: Cli) -> Exit {
         Command::Sweep(args) => commands::sweep(*args),
         Command::Study(args) => commands::study(&args),
         Command::Format(args) => commands::format(&args),
+        Command::Export(args) => commands::export(&args),
         Command::Explain(args) => commands::explain(args),
     };
     match outcome {

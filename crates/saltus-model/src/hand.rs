@@ -170,6 +170,10 @@ impl Layout {
                 },
                 enumeration: None,
                 has_value: true,
+                start: match role {
+                    SlotRole::Parameter | SlotRole::State => crate::Start::Exact,
+                    _ => crate::Start::Computed,
+                },
                 site,
             });
         }

@@ -80,7 +80,9 @@ pub use world::{Disk, Memory, Stamp, World};
 
 pub use saltus_codegen::{Execution, ModeSummary};
 pub use saltus_control::{Control, Progress as WorkProgress, Stage as WorkStage};
-pub use saltus_model::{Causality, Settable, SlotRole, ValueType, VariableKind};
+pub use saltus_model::{
+    Causality, ModelInfo, Settable, SlotRole, Start, ValueType, VariableInfo, VariableKind,
+};
 pub use saltus_plot as plot;
 pub use saltus_results as results;
 pub use saltus_sim::{CreepRecord, Progressed, StepRecord};

@@ -3,6 +3,7 @@
 mod book;
 mod command_line;
 mod explain;
+mod fmu;
 #[cfg(unix)]
 mod foreign;
 mod format;
