@@ -5,6 +5,8 @@ mod common;
 mod compare;
 mod compile;
 mod explain;
+mod export;
+mod fmu;
 mod format;
 mod plot;
 mod show;
@@ -21,6 +23,8 @@ pub(crate) use common::{AccessArgs, LimitArgs, TargetArgs};
 pub(crate) use compare::{CompareArgs, Format, RecoverArgs};
 pub(crate) use compile::CompileArgs;
 pub(crate) use explain::ExplainArgs;
+pub(crate) use export::{ExportArgs, FmiStandard};
+pub(crate) use fmu::{FmuArgs, FmuInfoArgs, FmuKindArg, FmuVerb, ForeignFmuArgs};
 pub(crate) use format::FormatArgs;
 pub(crate) use plot::PlotArgs;
 pub(crate) use show::{ShowArgs, ShowFormat, Stage};
@@ -29,8 +33,6 @@ pub(crate) use study::StudyArgs;
 pub(crate) use sweep::{Axis, SweepArgs};
 pub(crate) use test::TestArgs;
 pub(crate) use values::{PlotRequest, Setting, StartFrom};
-
-use crate::commands::ExportArgs;
 
 /// Compiles Modelica models and simulates them, jumps included.
 #[derive(Parser, Debug)]
@@ -66,6 +68,8 @@ pub(crate) enum Command {
     Format(FormatArgs),
     /// Make an FMU of a model: a file that other simulators run
     Export(Box<ExportArgs>),
+    /// Look at an FMU
+    Fmu(FmuArgs),
     /// Explain an error code
     Explain(ExplainArgs),
 }

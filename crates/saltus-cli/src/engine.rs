@@ -216,10 +216,10 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
 }
 
 /// The settings of the command line.
-fn with_options<'m>(
-    mut experiment: Experiment<'m>,
+pub(crate) fn with_options<'m, M: saltus::ode::Simulate>(
+    mut experiment: Experiment<'m, M>,
     args: &SimulateArgs,
-) -> Result<Experiment<'m>, Failure> {
+) -> Result<Experiment<'m, M>, Failure> {
     if let Some(time) = args.start_time {
         experiment = experiment.start_time(time);
     }
@@ -416,7 +416,7 @@ fn finished(stage: &str, seconds: f64) {
     }
 }
 
-fn setting_value(setting: &Setting) -> Result<(&str, Value), Failure> {
+pub(crate) fn setting_value(setting: &Setting) -> Result<(&str, Value), Failure> {
     let Setting { path, value } = setting;
     match value.parse() {
         Ok(value) => Ok((path, value)),

@@ -9,6 +9,7 @@ mod deadline;
 mod engine;
 mod exit;
 mod files;
+mod fmu_run;
 mod fmu_runtime;
 mod interrupt;
 mod memory;
@@ -89,6 +90,7 @@ fn run(cli: Cli) -> Exit {
         Command::Study(args) => commands::study(&args),
         Command::Format(args) => commands::format(&args),
         Command::Export(args) => commands::export(&args),
+        Command::Fmu(args) => commands::fmu(&args),
         Command::Explain(args) => commands::explain(args),
     };
     match outcome {

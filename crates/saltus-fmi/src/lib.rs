@@ -11,12 +11,14 @@
 //! | `export` | the archive |
 //! | `archive` | writing ZIP |
 //! | `runtime` | the library: inside of the program, or beside it |
+//! | `import` | running FMUs of anybody |
 //! | `abi` | the C types of the standard |
 
 pub mod abi;
 pub mod archive;
 mod describe;
 mod export;
+pub mod import;
 pub mod interface;
 mod runtime;
 mod units;

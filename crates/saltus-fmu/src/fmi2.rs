@@ -75,7 +75,7 @@ pub unsafe extern "C" fn fmi2Instantiate(
         Ok(Component::new(loaded))
     });
     let why = match made {
-        Ok(Ok(component)) => return Handle::new(component, log),
+        Ok(Ok(component)) => return Handle::hand_out(component, log),
         Ok(Err(why)) => why,
         Err(panic) => panic_text(&*panic),
     };

@@ -99,7 +99,7 @@ impl Given {
             }
         });
         let why = match made {
-            Ok(Ok(component)) => return Handle::new(component, log),
+            Ok(Ok(component)) => return Handle::hand_out(component, log),
             Ok(Err(why)) => why,
             Err(panic) => panic_text(&*panic),
         };

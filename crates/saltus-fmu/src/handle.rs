@@ -72,7 +72,7 @@ impl Log {
 }
 
 impl Handle {
-    pub(crate) fn new(component: Component, log: Log) -> *mut c_void {
+    pub(crate) fn hand_out(component: Component, log: Log) -> *mut c_void {
         Box::into_raw(Box::new(Handle {
             component,
             log,
@@ -86,7 +86,7 @@ impl Handle {
         if instance.is_null() {
             return;
         }
-        // SAFETY: it comes from `new`, and is freed once.
+        // SAFETY: it comes from `hand_out`, and is freed once.
         let handle = unsafe { Box::from_raw(instance.cast::<Handle>()) };
         // A panic of a destructor must not reach the caller.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(handle)));
@@ -114,7 +114,7 @@ pub(crate) fn with(instance: *mut c_void, act: impl FnOnce(&mut Handle) -> Answe
     if instance.is_null() {
         return Status::Error as c_int;
     }
-    // SAFETY: it comes from `Handle::new`, and nobody else uses it during this call.
+    // SAFETY: it comes from `Handle::hand_out`, and nobody else uses it during this call.
     let handle = unsafe { &mut *instance.cast::<Handle>() };
     let done = catch_unwind(AssertUnwindSafe(|| {
         let done = act(handle);

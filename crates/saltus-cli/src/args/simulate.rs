@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::values::{finite, positive};
-use super::{AccessArgs, PlotRequest, Setting, StartFrom, TargetArgs};
+use super::{AccessArgs, ForeignFmuArgs, PlotRequest, Setting, StartFrom, TargetArgs};
 
 #[derive(Args, Debug)]
 pub(crate) struct SimulateArgs {
@@ -13,6 +13,8 @@ pub(crate) struct SimulateArgs {
     pub(crate) target: TargetArgs,
     #[command(flatten)]
     pub(crate) access: AccessArgs,
+    #[command(flatten)]
+    pub(crate) fmu: ForeignFmuArgs,
     /// Default: experiment annotation, else 0
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = finite)]
     pub(crate) start_time: Option<f64>,

@@ -1,63 +1,14 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
 use saltus_fmi::{Export, FmiVersion};
 
-use crate::args::{AccessArgs, LimitArgs, Setting, TargetArgs};
+use crate::args::{ExportArgs, FmiStandard};
 use crate::engine;
 use crate::exit::{Exit, Failure, Outcome, message};
 use crate::files;
 use crate::fmu_runtime::fmu_runtime;
 use crate::outputs::Outputs;
-
-#[derive(Args, Debug)]
-pub(crate) struct ExportArgs {
-    #[command(flatten)]
-    pub(crate) target: TargetArgs,
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-    #[command(flatten)]
-    pub(crate) access: AccessArgs,
-    /// The version of the standard, 2.0 or 3.0
-    #[arg(long, value_enum, value_name = "2|3")]
-    pub(crate) fmi: Version,
-    /// Interfaces of the FMU: cs (co-simulation: with our integrators and events)
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        value_name = "cs",
-        default_value = "cs"
-    )]
-    pub(crate) kind: Vec<Kind>,
-    /// Value of a parameter or start value (repeatable)
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) settings: Vec<Setting>,
-    /// The FMU; default: <Model>.fmu
-    #[arg(long, short, value_name = "FILE.fmu")]
-    pub(crate) output: Option<PathBuf>,
-    /// Put the text of the model into the FMU
-    #[arg(long)]
-    pub(crate) include_sources: bool,
-    /// No text but errors
-    #[arg(long)]
-    pub(crate) quiet: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Version {
-    #[value(name = "2", alias = "2.0")]
-    V2,
-    #[value(name = "3", alias = "3.0")]
-    V3,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Kind {
-    /// Co-simulation
-    Cs,
-}
 
 /// `saltus export`
 pub(crate) fn export(args: &ExportArgs) -> Outcome {
@@ -80,8 +31,8 @@ pub(crate) fn export(args: &ExportArgs) -> Outcome {
     outputs.add("--output", [&output]);
     outputs.check_not_read(&log.all())?;
     let version = match args.fmi {
-        Version::V2 => FmiVersion::V2,
-        Version::V3 => FmiVersion::V3,
+        FmiStandard::V2 => FmiVersion::V2,
+        FmiStandard::V3 => FmiVersion::V3,
     };
     let export = Export::new(&model, version).with_sources(args.include_sources);
     let bytes = export.to_bytes(&runtime).map_err(engine::failure)?;

@@ -9,10 +9,15 @@ use crate::args::{PlotRequest, SimulateArgs};
 use crate::engine::{self, Run};
 use crate::exit::{Exit, Failure, Outcome, message};
 use crate::files::{self, ResultFormat};
+use crate::fmu_run;
 use crate::outputs::Outputs;
 
 /// `saltus simulate`
 pub(crate) fn simulate(args: SimulateArgs) -> Outcome {
+    if fmu_run::is_fmu(&args.target.target) {
+        check_files(&args)?;
+        return fmu_run::simulate(&args);
+    }
     check_files(&args)?;
     let run = engine::simulate(&args)?;
     if !run.messages.is_empty() && !args.quiet {

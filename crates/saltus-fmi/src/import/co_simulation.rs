@@ -1,0 +1,216 @@
+//! A run of an FMU by its own integrator: communication steps of one size, a row at each.
+
+use super::Fmu;
+use super::channels::{Channel, Setting, add_channels, read};
+use super::instance::{Answer, Instance, Kind};
+use saltus::Value;
+use saltus::ode::Layout;
+use saltus::results::{RowSink, Selection, Streamer};
+use saltus_model::hand::HandModel;
+use saltus_model::{Model as _, ModelInfo, SlotRole};
+use std::time::{Duration, Instant};
+
+/// Steps that make no progress, one after the other.
+const STANDSTILL_MAX: usize = 100;
+
+/// Rows wait at most this long before they can be read: the FMU may crash.
+const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Settings of a run.
+pub struct CoSimulation<'f> {
+    fmu: &'f Fmu,
+    pub start: f64,
+    pub stop: f64,
+    pub tolerance: Option<f64>,
+    pub interval: f64,
+    settings: Vec<Setting>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    pub time: f64,
+    pub n_steps: u64,
+    /// The FMU has ended the run itself.
+    pub terminated: bool,
+    /// Why the run could not be completed.
+    pub failure: Option<String>,
+}
+
+/// Output intervals of an FMU that asks for no step size.
+const INTERVALS: f64 = 500.0;
+
+impl<'f> CoSimulation<'f> {
+    /// With the settings of the FMU's default experiment.
+    pub fn new(fmu: &'f Fmu) -> CoSimulation<'f> {
+        let description = &fmu.description;
+        let start = description.start_time.unwrap_or(0.0);
+        let stop = description.stop_time.unwrap_or(start + 1.0);
+        CoSimulation {
+            fmu,
+            start,
+            stop,
+            tolerance: description.tolerance,
+            interval: (description.step_size).unwrap_or((stop - start) / INTERVALS),
+            settings: Vec::new(),
+        }
+    }
+
+    pub fn set(&mut self, name: &str, value: &Value) -> Result<(), String> {
+        self.settings
+            .push(Setting::new(&self.fmu.description, name, value)?);
+        Ok(())
+    }
+
+    /// Runs the FMU; `Err` only if nothing was run.
+    pub fn run(
+        &self,
+        selection: &Selection,
+        sink: &mut (dyn RowSink + Send),
+    ) -> Result<Ended, String> {
+        let description = &self.fmu.description;
+        let mut layout = Layout::new(&description.model_name);
+        let channels = add_channels(&mut layout, description, |k| {
+            let v = &description.variables[k];
+            match (v.is_constant, v.is_continuous) {
+                (true, _) => SlotRole::Parameter,
+                (false, true) => SlotRole::Algebraic,
+                (false, false) => SlotRole::Discrete,
+            }
+        });
+        let n_slots = layout.n_slots();
+        let model = HandModel::new(layout, Nothing);
+        let mut instance = self.fmu.instantiate(Kind::CoSimulation)?;
+        let begun = self.begin(&mut instance);
+        begun.map_err(|refused| instance.explain(&refused))?;
+        let mut run = Run {
+            simulation: self,
+            instance,
+            channels,
+            values: vec![0.0; n_slots],
+            ended: Ended {
+                time: self.start,
+                n_steps: 0,
+                terminated: false,
+                failure: None,
+            },
+        };
+        run.values[0] = self.start;
+        run.go(model.info(), selection, sink)?;
+        Ok(run.ended)
+    }
+
+    fn begin(&self, instance: &mut Instance) -> Answer<()> {
+        for setting in &self.settings {
+            setting.apply(instance, &self.fmu.description)?;
+        }
+        instance.enter_initialisation(self.start, Some(self.stop), self.tolerance)?;
+        instance.exit_initialisation()
+    }
+}
+
+struct Run<'f> {
+    simulation: &'f CoSimulation<'f>,
+    instance: Instance,
+    channels: Vec<Channel>,
+    values: Vec<f64>,
+    ended: Ended,
+}
+
+impl Run<'_> {
+    fn go(
+        &mut self,
+        info: &ModelInfo,
+        selection: &Selection,
+        sink: &mut (dyn RowSink + Send),
+    ) -> Result<(), String> {
+        let mut rows = Streamer::new(info, selection, sink);
+        let not_written = |e: std::io::Error| format!("the result cannot be written: {e}");
+        if let Err(refused) = self.read() {
+            return Err(self.instance.explain(&refused));
+        }
+        rows.record(&self.values).map_err(not_written)?;
+        let (start, stop, interval) = (
+            self.simulation.start,
+            self.simulation.stop,
+            self.simulation.interval,
+        );
+        let mut flushed = Instant::now();
+        let mut k = 0.0;
+        while self.ended.time < stop && !self.ended.terminated {
+            k += 1.0;
+            // The last step ends at the stop time, and no step is a rest that is only round-off.
+            let next = start + k * interval;
+            let end = if next > stop - 1e-9 * interval {
+                stop
+            } else {
+                next
+            };
+            let done = self.step_to(end).and_then(|()| self.read());
+            if let Err(refused) = done {
+                self.ended.failure = Some(self.instance.explain(&refused));
+                break;
+            }
+            rows.record(&self.values).map_err(not_written)?;
+            if flushed.elapsed() > FLUSH_INTERVAL {
+                rows.flush().map_err(not_written)?;
+                flushed = Instant::now();
+            }
+        }
+        rows.finish().map_err(not_written)?;
+        // A refusal to end has no consequence.
+        let _ = self.instance.terminate();
+        Ok(())
+    }
+
+    /// One step, or several if the FMU comes back early.
+    fn step_to(&mut self, end: f64) -> Answer<()> {
+        let mut stands = 0;
+        while self.ended.time < end {
+            let stepped = self.instance.step(self.ended.time, end - self.ended.time)?;
+            self.ended.n_steps += 1;
+            stands = if stepped.time > self.ended.time {
+                0
+            } else {
+                stands + 1
+            };
+            self.ended.time = match (end - stepped.time).abs() <= f64::EPSILON * end.abs() {
+                true => end,
+                false => stepped.time,
+            };
+            if stepped.terminated {
+                self.ended.terminated = true;
+                break;
+            }
+            if stands == STANDSTILL_MAX {
+                return Err(super::instance::Refused {
+                    status: crate::abi::Status::Error,
+                    function: "DoStep without progress",
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self) -> Answer<()> {
+        self.values[0] = self.ended.time;
+        let description = &self.simulation.fmu.description;
+        read(
+            &mut self.instance,
+            description,
+            &self.channels,
+            |_| true,
+            &mut self.values,
+        )
+    }
+}
+
+/// The layout is only described, not run.
+#[derive(Clone)]
+struct Nothing;
+
+impl saltus::ode::Code for Nothing {
+    fn run(&self, _: saltus_model::CodeId, _: &mut saltus_model::Values) -> saltus_model::Status {
+        Ok(())
+    }
+}
