@@ -134,11 +134,9 @@ fn co_simulation(args: &SimulateArgs, fmu: &Fmu, output: &Path) -> Outcome {
     run.start = args.start_time.unwrap_or(run.start);
     run.stop = args.stop_time.unwrap_or(run.stop);
     run.tolerance = args.tolerance.or(run.tolerance);
-    if let Some(interval) = args.interval {
-        run.interval = interval;
-    }
+    run.interval = args.interval.or(run.interval);
     if let Some(count) = args.intervals {
-        run.interval = (run.stop - run.start) / f64::from(count);
+        run.interval = Some((run.stop - run.start) / f64::from(count));
     }
     if args.solver.is_some() || args.events.is_some() || args.no_events {
         return Err(wrong("in co-simulation the FMU has its own integrator: --solver, --events and --no-events need `--fmu-kind me`".to_owned()));

@@ -5,13 +5,16 @@ use super::channels::{Channel, Setting, add_channels, read};
 use super::instance::{Answer, Instance, Kind};
 use saltus::Value;
 use saltus::ode::Layout;
-use saltus::results::{RowSink, Selection, Streamer};
+use saltus::results::{Recorder, ResultTable, RowSink, Selection, Streamer};
 use saltus_model::hand::HandModel;
-use saltus_model::{Model as _, ModelInfo, SlotRole};
+use saltus_model::{Model as _, SlotRole};
 use std::time::{Duration, Instant};
 
 /// Steps that make no progress, one after the other.
 const STANDSTILL_MAX: usize = 100;
+
+/// A step that is a smaller share of the others than this comes from round-off.
+const ROUND_OFF: f64 = 1e-9;
 
 /// Rows wait at most this long before they can be read: the FMU may crash.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
@@ -22,7 +25,8 @@ pub struct CoSimulation<'f> {
     pub start: f64,
     pub stop: f64,
     pub tolerance: Option<f64>,
-    pub interval: f64,
+    /// `None`: a part of the time between both.
+    pub interval: Option<f64>,
     settings: Vec<Setting>,
 }
 
@@ -51,7 +55,7 @@ impl<'f> CoSimulation<'f> {
             start,
             stop,
             tolerance: description.tolerance,
-            interval: (description.step_size).unwrap_or((stop - start) / INTERVALS),
+            interval: description.step_size,
             settings: Vec::new(),
         }
     }
@@ -62,12 +66,41 @@ impl<'f> CoSimulation<'f> {
         Ok(())
     }
 
-    /// Runs the FMU; `Err` only if nothing was run.
+    /// Runs the FMU, with rows to a sink; `Err` only if nothing was run.
     pub fn run(
         &self,
         selection: &Selection,
         sink: &mut (dyn RowSink + Send),
     ) -> Result<Ended, String> {
+        let (mut run, model) = self.start()?;
+        let mut rows = Streamer::new(model.info(), selection, sink);
+        let not_written = |e: std::io::Error| format!("the result cannot be written: {e}");
+        let mut flushed = Instant::now();
+        run.go(|values| {
+            rows.record(values).map_err(not_written)?;
+            if flushed.elapsed() > FLUSH_INTERVAL {
+                flushed = Instant::now();
+                rows.flush().map_err(not_written)?;
+            }
+            Ok(())
+        })?;
+        rows.finish().map_err(not_written)?;
+        Ok(run.ended)
+    }
+
+    /// The same, with rows in memory.
+    pub fn table(&self, selection: &Selection) -> Result<(ResultTable, Ended), String> {
+        let (mut run, model) = self.start()?;
+        let mut rows = Recorder::new(model.info(), selection);
+        run.go(|values| {
+            rows.record(values);
+            Ok(())
+        })?;
+        Ok((rows.finish(), run.ended))
+    }
+
+    /// A run that stands at its beginning.
+    fn start(&self) -> Result<(Run<'_>, HandModel<Nothing>), String> {
         let description = &self.fmu.description;
         let mut layout = Layout::new(&description.model_name);
         let channels = add_channels(&mut layout, description, |k| {
@@ -78,16 +111,16 @@ impl<'f> CoSimulation<'f> {
                 (false, false) => SlotRole::Discrete,
             }
         });
-        let n_slots = layout.n_slots();
-        let model = HandModel::new(layout, Nothing);
+        let mut values = vec![0.0; layout.n_slots()];
+        values[0] = self.start;
         let mut instance = self.fmu.instantiate(Kind::CoSimulation)?;
         let begun = self.begin(&mut instance);
         begun.map_err(|refused| instance.explain(&refused))?;
-        let mut run = Run {
+        let run = Run {
             simulation: self,
             instance,
             channels,
-            values: vec![0.0; n_slots],
+            values,
             ended: Ended {
                 time: self.start,
                 n_steps: 0,
@@ -95,9 +128,7 @@ impl<'f> CoSimulation<'f> {
                 failure: None,
             },
         };
-        run.values[0] = self.start;
-        run.go(model.info(), selection, sink)?;
-        Ok(run.ended)
+        Ok((run, HandModel::new(layout, Nothing)))
     }
 
     fn begin(&self, instance: &mut Instance) -> Answer<()> {
@@ -118,46 +149,28 @@ struct Run<'f> {
 }
 
 impl Run<'_> {
-    fn go(
-        &mut self,
-        info: &ModelInfo,
-        selection: &Selection,
-        sink: &mut (dyn RowSink + Send),
-    ) -> Result<(), String> {
-        let mut rows = Streamer::new(info, selection, sink);
-        let not_written = |e: std::io::Error| format!("the result cannot be written: {e}");
+    /// To the stop time; `record` takes the values of a row.
+    fn go(&mut self, mut record: impl FnMut(&[f64]) -> Result<(), String>) -> Result<(), String> {
         if let Err(refused) = self.read() {
             return Err(self.instance.explain(&refused));
         }
-        rows.record(&self.values).map_err(not_written)?;
-        let (start, stop, interval) = (
-            self.simulation.start,
-            self.simulation.stop,
-            self.simulation.interval,
-        );
-        let mut flushed = Instant::now();
+        record(&self.values)?;
+        let (start, stop) = (self.simulation.start, self.simulation.stop);
+        let interval = (self.simulation.interval).unwrap_or((stop - start) / INTERVALS);
         let mut k = 0.0;
         while self.ended.time < stop && !self.ended.terminated {
             k += 1.0;
             // The last step ends at the stop time, and no step is a rest that is only round-off.
             let next = start + k * interval;
-            let end = if next > stop - 1e-9 * interval {
-                stop
-            } else {
-                next
-            };
+            let is_last = next > stop - ROUND_OFF * interval;
+            let end = if is_last { stop } else { next };
             let done = self.step_to(end).and_then(|()| self.read());
             if let Err(refused) = done {
                 self.ended.failure = Some(self.instance.explain(&refused));
                 break;
             }
-            rows.record(&self.values).map_err(not_written)?;
-            if flushed.elapsed() > FLUSH_INTERVAL {
-                rows.flush().map_err(not_written)?;
-                flushed = Instant::now();
-            }
+            record(&self.values)?;
         }
-        rows.finish().map_err(not_written)?;
         // A refusal to end has no consequence.
         let _ = self.instance.terminate();
         Ok(())
