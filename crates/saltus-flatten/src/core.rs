@@ -402,6 +402,8 @@ pub struct Flattener<'a> {
     pub sections: Sections<'a>,
     /// Parameters whose value decided something at compile time, with the reason.
     pub structural: FxHashMap<InstId, &'static str>,
+    /// The class instances in which the operators of operator records were found.
+    pub(crate) operator_classes: FxHashMap<RecordId, InstId>,
     pub(crate) binding_sources: FxHashMap<VarId, crate::confidence::BindingSource>,
     /// Values are asked for that nothing depends on: impure functions are not called for them.
     pub(crate) speculative: bool,

@@ -83,6 +83,7 @@ impl<'a> Flattener<'a> {
             record_types: FxHashMap::default(),
             sections: Sections::default(),
             structural: FxHashMap::default(),
+            operator_classes: FxHashMap::default(),
             binding_sources: FxHashMap::default(),
             speculative: false,
             nested_in_own_class: 0,

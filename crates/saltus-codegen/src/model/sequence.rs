@@ -37,7 +37,9 @@ impl Sequences {
             [Derivatives, Crossings, Outputs, Event, Initial].map(|kind| of(&[kind], None));
         Sequences {
             event_completes: schedules[..3].iter().all(Option::is_some)
-                && program.event_memory().is_some(),
+                && program.event_memory().is_some()
+                // Flags of time events hold during passes only.
+                && !program.has_calendar(),
             schedules,
             crossings: of(before, Some(Part::Crossings)),
             affine: of(&[], Some(Part::Affine)),
