@@ -35,8 +35,8 @@ if ! { has maturin && has numpy && has pytest; } && ! pip install maturin 'numpy
     skipped+=("all tests of the Python package: maturin, numpy and pytest cannot be installed")
     finish 0
 fi
-for pair in pandas:pandas pyarrow:pyarrow xarray:xarray scipy:scipy tqdm:tqdm joblib:joblib distributed:distributed ray:ray numba:numba gymnasium:gymnasium \
-    DyMat:DyMat mypy:mypy nbconvert:nbconvert ipykernel:ipykernel matplotlib:matplotlib 'pandas-stubs:pandas_stubs'; do
+for pair in pandas:pandas pyarrow:pyarrow xarray:xarray scipy:scipy tqdm:tqdm joblib:joblib distributed:distributed ray:ray numba:numba gymnasium:gymnasium fmpy:fmpy \
+    DyMat:DyMat pytest-lsp:pytest_lsp mypy:mypy nbconvert:nbconvert ipykernel:ipykernel matplotlib:matplotlib 'pandas-stubs:pandas_stubs'; do
     package=${pair%%:*} module=${pair##*:}
     [ "$module" = pandas_stubs ] && [ -d "$("$environment/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/pandas-stubs" ] && continue
     has "$module" || pip install --only-binary :all: "$package" 2>/dev/null || pip install "$package" 2>/dev/null ||

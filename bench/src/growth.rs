@@ -30,7 +30,13 @@ model Diode extends OnePort; Real s; Boolean off; parameter Real Ron = 1e-3; par
 equation off = s < 0; v = s*(if off then 1 else Ron); i = s*(if off then Goff else 1); end Diode;
 model Cell Pin a; Pin b; Resistor r; Capacitor c; Ground g; Inductor l;
 equation connect(a, r.p); connect(r.n, l.p); connect(l.n, b); connect(b, c.p); connect(c.n, g.p); end Cell;
+model Feeder Pin a; parameter Integer m; Resistor line[m](each R = 1e-3); Resistor load[m](R = {100.0 + k for k in 1:m}); Ground g;
+equation connect(a, line[1].p); for k in 1:m loop connect(line[k].n, load[k].p); connect(load[k].n, g.p); end for;
+for k in 1:m - 1 loop connect(line[k].n, line[k + 1].p); end for; end Feeder;
 ";
+
+/// Pairs of resistors in a feeder.
+const FEEDER_LENGTH: usize = 20;
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -39,16 +45,19 @@ enum Kind {
     Diodes,
     /// One array of components, connected in a loop.
     Array,
+    /// An array of components with arrays of resistors: one large linear system and no state.
+    Feeders,
 }
 
 impl Kind {
-    const ALL: [Kind; 3] = [Kind::Rlc, Kind::Diodes, Kind::Array];
+    const ALL: [Kind; 4] = [Kind::Rlc, Kind::Diodes, Kind::Array, Kind::Feeders];
 
     fn name(self) -> &'static str {
         match self {
             Kind::Rlc => "rlc",
             Kind::Diodes => "diodes",
             Kind::Array => "array",
+            Kind::Feeders => "feeders",
         }
     }
 
@@ -57,6 +66,7 @@ impl Kind {
             Kind::Rlc => "RLC ladder, every component written out",
             Kind::Diodes => "diode ladder, every component written out",
             Kind::Array => "array of cells, connected in a loop",
+            Kind::Feeders => "array of feeders with arrays of resistors",
         }
     }
 
@@ -68,6 +78,7 @@ impl Kind {
             Kind::Rlc => 18,
             Kind::Diodes => 14,
             Kind::Array => 24,
+            Kind::Feeders => 16 * FEEDER_LENGTH,
         };
         let n = equations / per_stage;
         text.push_str("model Generated\n");
@@ -104,6 +115,12 @@ impl Kind {
                 let _ = writeln!(
                     text,
                     "  parameter Integer n = {n}; Cell cell[n]; Source source; Ground ground;\nequation\n  connect(source.n, ground.p); connect(source.p, cell[1].a);\n  for k in 1:n-1 loop connect(cell[k].b, cell[k+1].a); end for;"
+                );
+            }
+            Kind::Feeders => {
+                let _ = writeln!(
+                    text,
+                    "  parameter Integer n = {n}; Feeder feeder[n](each m = {FEEDER_LENGTH}); Source source; Ground ground;\nequation\n  connect(source.n, ground.p);\n  for k in 1:n loop connect(source.p, feeder[k].a); end for;"
                 );
             }
         }

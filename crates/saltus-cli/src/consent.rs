@@ -133,13 +133,24 @@ fn running(command: &Command) -> Option<(&AccessArgs, Vec<PathBuf>)> {
     match command {
         Command::Simulate(args) => {
             let named = [&args.output, &args.events, &args.stats, &args.steps];
-            let plots = args.plots.iter().map(|plot| plot.file.clone());
+            let plots = args.plots.iter().filter_map(|plot| plot.file.clone());
             let outputs = named.into_iter().flatten().cloned().chain(plots);
             Some((&args.access, outputs.collect()))
         }
-        Command::Sweep(args) => Some((&args.access, args.output.iter().cloned().collect())),
+        Command::Sweep(args) => {
+            let outputs = args.output.iter().chain(&args.trajectories);
+            Some((&args.access, outputs.cloned().collect()))
+        }
         Command::Show(args) => Some((&args.access, Vec::new())),
         Command::Studio(args) => Some((&args.access, args.writes())),
+        Command::Parameters(args) | Command::Variables(args) => Some((&args.access, Vec::new())),
+        Command::Linearize(args) => {
+            let pictures = [&args.bode, &args.poles];
+            let outputs = args.output.iter().chain(pictures.into_iter().flatten());
+            Some((&args.access, outputs.cloned().collect()))
+        }
+        Command::SteadyState(args) => Some((&args.access, Vec::new())),
+        Command::Profile(args) => Some((&args.access, Vec::new())),
         // Models of `test` run in programs of their own, which confine themselves.
         _ => None,
     }

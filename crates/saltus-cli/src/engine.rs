@@ -6,17 +6,20 @@ use std::path::{Path, PathBuf};
 
 use saltus::plot::{draw_modes, draw_structure};
 use saltus::{
-    Error, Execution, Experiment, LoggedDisk, Model, Progress, ReadLog, Session, StepRecord, Value,
+    Diagnostics, Error, Execution, Experiment, LoggedDisk, Model, Progress, ReadLog, Session,
+    StepRecord,
 };
 use saltus_results::{EventRecord, ResultTable, Statistics};
 
-use crate::args::{AccessArgs, Setting, ShowFormat, SimulateArgs, Stage, TargetArgs};
+use crate::args::{AccessArgs, SetArgs, Setting, ShowFormat, SimulateArgs, Stage, TargetArgs};
 use crate::commands::simulate_outputs;
 use crate::consent;
 use crate::deadline::Deadline;
 use crate::exit::{Exit, Failure};
 use crate::files::{self, EventFile, ResultFile};
+use crate::given::{self, Prepared};
 use crate::interrupt;
+use crate::library::{self, WithLibrary};
 use crate::progress::{self, ProgressLine};
 
 /// Names a file that gets one line per finished stage, `stage seconds`: how `xtask` learns how far a model came.
@@ -64,12 +67,34 @@ pub(crate) fn check(target: &TargetArgs) -> Result<CheckReport, Failure> {
         .filter(|s| s.role == saltus::SlotRole::State)
         .count();
     Ok(CheckReport {
-        messages: compiled.warnings().to_string(),
+        messages: warnings(&compiled).to_string(),
         summary: format!(
             "{}: {} equations, {} unknowns, {states} states: the model is balanced and can be simulated\n",
             info.name, info.n_equations, info.n_unknowns
         ),
     })
+}
+
+/// Warnings of the compilation, and of values that are out of range.
+fn warnings(model: &Model) -> Diagnostics {
+    let mut found = model.warnings().clone();
+    found.list.extend(model.range_warnings());
+    found
+}
+
+/// All that is found in a model, as one JSON object, and whether it can be simulated.
+pub(crate) fn check_json(target: &TargetArgs) -> Result<(String, bool), Failure> {
+    let (session, class) = open(target)?;
+    let mut found = session.check(&class);
+    if let Ok(model) = session.compile(&class) {
+        found.list.extend(model.range_warnings());
+    }
+    let all: Vec<serde_json::Value> = (found.list.iter())
+        .filter_map(|d| serde_json::from_str(&found.render_json(d)).ok())
+        .collect();
+    let is_right = !found.has_errors();
+    let value = serde_json::json!({"model": class, "ok": is_right, "diagnostics": all});
+    Ok((format!("{value:#}\n"), is_right))
 }
 
 /// A stage as text, JSON or picture.
@@ -90,6 +115,9 @@ pub(crate) fn show(
     let shown = match (stage, format) {
         (Stage::Ast, ShowFormat::Text) => session.print_ast(&class),
         (Stage::Flat, ShowFormat::Text) => session.print_flat(&class),
+        (Stage::Units, ShowFormat::Text) => {
+            session.check_units(&class).map(|found| found.to_string())
+        }
         (Stage::Structure, ShowFormat::Text) => session.print_structure(&class),
         (Stage::Structure, ShowFormat::Json) => session.structure_view(&class).map(|v| v.to_json()),
         (Stage::Structure, ShowFormat::Svg) => {
@@ -105,7 +133,7 @@ pub(crate) fn show(
         (Stage::Mode, ShowFormat::Svg) => {
             (session.modes_view(&class)).map(|v| draw_modes(&v.picture()))
         }
-        (Stage::Ast | Stage::Flat, ShowFormat::Json | ShowFormat::Svg) => {
+        (Stage::Ast | Stage::Flat | Stage::Units, ShowFormat::Json | ShowFormat::Svg) => {
             return Err(Failure::command_line("this stage is shown as text only"));
         }
     };
@@ -131,13 +159,15 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
         }
         None => None,
     };
-    let compiled = compile(&session, &args.target, &class)?;
-    let mut compiled = with_settings(compiled, &args.settings)?;
+    let SetArgs { settings, given } = &args.set;
+    let Prepared { mut model, inputs } =
+        given::prepare(&mut session, &args.target, &class, given, settings)?;
     if args.interpret {
-        compiled = compiled.with_execution(Execution::Interpreted);
+        model = model.with_execution(Execution::Interpreted);
     } else if args.native {
-        compiled = compiled.with_execution(Execution::Native);
+        model = model.with_execution(Execution::Native);
     }
+    let compiled = model;
     let plotted: Vec<String> = (args.plots.iter())
         .flat_map(|plot| plot.variables.clone())
         .collect();
@@ -148,8 +178,7 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     let mut events = args.events.as_deref().map(EventFile::new);
     let line = ProgressLine::new(!args.quiet);
     let show = |progress: &Progress| line.show(&progress::text(progress));
-    let mut experiment = compiled
-        .experiment()
+    let mut experiment = given::with_inputs(compiled.experiment(), &inputs)
         .variables(&args.variables)
         .events(!args.no_events)
         .record_steps(args.steps.is_some())
@@ -193,7 +222,7 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
     if failed.is_none() {
         finished("simulate", done.statistics.seconds.simulate);
     }
-    let mut messages = compiled.warnings().to_string();
+    let mut messages = warnings(&compiled).to_string();
     messages.push_str(&done.warnings.to_string());
     if let Some(text) = &done.terminated {
         messages.push_str(&format!(
@@ -216,10 +245,10 @@ pub(crate) fn simulate(args: &SimulateArgs) -> Result<Run, Failure> {
 }
 
 /// The settings of the command line.
-fn with_options<'m>(
-    mut experiment: Experiment<'m>,
+pub(crate) fn with_options<'m, M: saltus::ode::Simulate>(
+    mut experiment: Experiment<'m, M>,
     args: &SimulateArgs,
-) -> Result<Experiment<'m>, Failure> {
+) -> Result<Experiment<'m, M>, Failure> {
     if let Some(time) = args.start_time {
         experiment = experiment.start_time(time);
     }
@@ -279,15 +308,6 @@ fn read_model(session: &Session, file: &str) -> Result<Model, Failure> {
     session.read_model(&bytes).map_err(|error| wrong(&error))
 }
 
-/// The model with the values of `--set`.
-pub(crate) fn with_settings(model: Model, settings: &[Setting]) -> Result<Model, Failure> {
-    if settings.is_empty() {
-        return Ok(model);
-    }
-    let settings: Result<Vec<_>, Failure> = settings.iter().map(setting_value).collect();
-    model.with(settings?).map_err(setting_failure)
-}
-
 /// What is to be drawn after the run must be in the model.
 fn check_names(compiled: &Model, names: &[String]) -> Result<(), Failure> {
     for name in names {
@@ -329,7 +349,7 @@ pub(crate) fn open_logged(
     target: &TargetArgs,
     log: &ReadLog,
 ) -> Result<(Session, String), Failure> {
-    let mut session = Session::with_world(LoggedDisk::new(log));
+    let mut session = Session::with_world(WithLibrary(LoggedDisk::new(log)));
     for dir in &target.libraries {
         if !dir.is_dir() {
             return Err(Failure::command_line(format!(
@@ -340,6 +360,10 @@ pub(crate) fn open_logged(
         session.add_library_path(dir);
     }
     session.add_modelicapath();
+    for folder in crate::installed::folders() {
+        session.add_library_path(folder);
+    }
+    session.add_library_path(library::ROOT);
     for Setting { path, value } in &target.inlined {
         session
             .inline(path, value)
@@ -358,10 +382,16 @@ pub(crate) fn open_logged(
         let name = stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         return Ok((session, name));
     }
+    if Path::new(&target.target).is_dir() && target.model.is_none() {
+        return Err(a_folder(&target.target));
+    }
     let is_file = target.target.ends_with(".mo") || PathBuf::from(&target.target).is_file();
     let class = if is_file {
         let last = session.load_file(&target.target).map_err(failure)?;
         target.model.clone().unwrap_or(last)
+    } else if let (true, Some(class)) = (Path::new(&target.target).is_dir(), &target.model) {
+        session.add_library_path(&target.target);
+        class.clone()
     } else {
         target
             .model
@@ -369,6 +399,31 @@ pub(crate) fn open_logged(
             .unwrap_or_else(|| target.target.clone())
     };
     Ok((session, class))
+}
+
+/// Models that a message lists.
+const LISTED_MAX: usize = 40;
+
+/// A folder is no model: which ones are in it.
+fn a_folder(folder: &str) -> Failure {
+    let mut names: Vec<String> = (saltus_regression::find_cases(Path::new(folder)).into_iter())
+        .map(|case| case.name)
+        .collect();
+    let n = names.len();
+    if n == 0 {
+        return Failure::command_line(format!(
+            "`{folder}` is a folder, and there is no model with an experiment annotation in it: name a file, or a class with `--model`"
+        ));
+    }
+    names.truncate(LISTED_MAX);
+    let more = match n - names.len() {
+        0 => String::new(),
+        k => format!("\n  … and {k} more"),
+    };
+    Failure::command_line(format!(
+        "`{folder}` is a folder; name one of its models with `--model`, or run all of them with `saltus test {folder}`:\n  {}{more}",
+        names.join("\n  ")
+    ))
 }
 
 /// Permits what the command line permits.
@@ -413,14 +468,6 @@ fn finished(stage: &str, seconds: f64) {
     if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path) {
         // A stage file that cannot be written only costs the report a line.
         let _ = writeln!(file, "{stage} {seconds}");
-    }
-}
-
-fn setting_value(setting: &Setting) -> Result<(&str, Value), Failure> {
-    let Setting { path, value } = setting;
-    match value.parse() {
-        Ok(value) => Ok((path, value)),
-        Err(why) => Err(Failure::command_line(format!("--set {path}: {why}"))),
     }
 }
 

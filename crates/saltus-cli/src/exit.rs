@@ -1,7 +1,76 @@
 //! Exit codes, failures and text for people.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::args::ColorChoice;
+
+/// Messages have colours.
+static COLOURED: AtomicBool = AtomicBool::new(false);
+
+/// Decides for the rest of the program.
+pub(crate) fn set_colours(choice: ColorChoice) {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let on = match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => std::io::stderr().is_terminal() && !is_set("NO_COLOR"),
+    };
+    COLOURED.store(on, Ordering::Relaxed);
+}
+
+const RED: &str = "\x1b[1;31m";
+const YELLOW: &str = "\x1b[1;33m";
+const BLUE: &str = "\x1b[1;34m";
+const GREEN: &str = "\x1b[1;32m";
+const CYAN: &str = "\x1b[1;36m";
+const PLAIN: &str = "\x1b[0m";
+
+/// The first word of a message in its colour, and marks and line numbers of the source.
+fn coloured(text: &str) -> String {
+    let heads = [
+        ("error", RED),
+        ("warning", YELLOW),
+        ("note", CYAN),
+        ("help", GREEN),
+    ];
+    let mut marks = BLUE;
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        let head = heads.iter().find(|(word, _)| {
+            line.strip_prefix(word)
+                .is_some_and(|rest| rest.starts_with([':', '[']))
+        });
+        if let Some((_, colour)) = head {
+            let end = line.find(':').unwrap_or(line.len());
+            marks = colour;
+            lines.push(format!("{colour}{}{PLAIN}{}", &line[..end], &line[end..]));
+            continue;
+        }
+        let gutter = line
+            .find(" | ")
+            .or_else(|| line.find(" |").filter(|at| at + 2 == line.len()));
+        let number = gutter.map_or("", |end| &line[..end]).trim();
+        lines.push(match gutter {
+            Some(end) if number.chars().all(|c| c.is_ascii_digit()) => {
+                let rest = &line[end + 2..];
+                let is_mark = number.is_empty() && rest.trim_start().starts_with(['^', '-']);
+                match is_mark {
+                    true => format!("{BLUE}{}{PLAIN}{marks}{rest}{PLAIN}", &line[..end + 2]),
+                    false => format!("{BLUE}{}{PLAIN}{rest}", &line[..end + 2]),
+                }
+            }
+            _ => match line.trim_start().starts_with("--> ")
+                || line.trim_start().starts_with("::: ")
+            {
+                true => format!("{BLUE}{line}{PLAIN}"),
+                false => line.to_owned(),
+            },
+        });
+    }
+    lines.join("\n")
+}
 
 /// How the program ends. The numbers are a promise to users.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,7 +127,12 @@ fn harmless(text: &str) -> Cow<'_, str> {
 
 /// Writes a line for people to standard error. If nobody listens, so be it.
 pub(crate) fn message(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", harmless(text));
+    let text = harmless(text);
+    let text = match COLOURED.load(Ordering::Relaxed) {
+        true => Cow::Owned(coloured(&text)),
+        false => text,
+    };
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// Writes what was asked for to standard output. A reader that has seen enough (`| head`) is not an error.
@@ -72,5 +146,26 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
             Err(Failure::command_line(format!("standard output: {e}")))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::coloured;
+
+    #[test]
+    fn heads_and_marks_have_colours() {
+        let text = "error[unknown-name]: `y` is not known\n --> M.mo:2:3\n 2 |   y = 1;\n   |   ^\nhelp: declare it";
+        let shown = coloured(text);
+        assert!(
+            shown.starts_with("\x1b[1;31merror[unknown-name]\x1b[0m: `y`"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("\x1b[1;31m   ^\x1b[0m") || shown.contains("\x1b[1;31m  ^\x1b[0m"),
+            "{shown}"
+        );
+        assert!(shown.ends_with("\x1b[1;32mhelp\x1b[0m: declare it"));
+        assert_eq!(coloured("a | b"), "a | b");
     }
 }

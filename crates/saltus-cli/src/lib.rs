@@ -9,9 +9,15 @@ mod deadline;
 mod engine;
 mod exit;
 mod files;
+mod fmu_run;
+mod fmu_runtime;
+mod given;
+mod installed;
 mod interrupt;
+mod library;
 mod memory;
 mod outputs;
+mod picture;
 mod progress;
 
 use std::ffi::OsString;
@@ -25,6 +31,7 @@ use crate::exit::Exit;
 /// Deeply nested models are worked on recursively; the depth is bounded, and this is room for the bound.
 const STACK_BYTES: usize = 512 << 20;
 
+pub use crate::fmu_runtime::fmu_runtime;
 pub use crate::memory::Allocator;
 
 /// Does what the arguments say, the first of which is the name of the program; gives the exit code. The process is not used for anything else: its memory and what it may write
@@ -45,6 +52,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return exit as u8;
         }
     };
+    exit::set_colours(cli.color);
     if let Some(limits) = cli.command.limits() {
         memory::limit_to(limits.max_memory);
     }
@@ -78,6 +86,11 @@ fn run(cli: Cli) -> Exit {
         Command::Check(args) => commands::check(args),
         Command::Compile(args) => commands::compile(&args),
         Command::Simulate(args) => commands::simulate(*args),
+        Command::Parameters(args) => commands::parameters(&args),
+        Command::Variables(args) => commands::variables(&args),
+        Command::Linearize(args) => commands::linearize(&args),
+        Command::SteadyState(args) => commands::steady_state(&args),
+        Command::Profile(args) => commands::profile(&args),
         Command::Show(args) => commands::show(args),
         Command::Plot(args) => commands::plot(args),
         Command::Compare(args) => commands::compare(args),
@@ -86,8 +99,16 @@ fn run(cli: Cli) -> Exit {
         Command::Sweep(args) => commands::sweep(*args),
         Command::Study(args) => commands::study(&args),
         Command::Format(args) => commands::format(&args),
+        Command::Convert(args) => commands::convert(&args),
+        Command::Export(args) => commands::export(&args),
+        Command::Fmu(args) => commands::fmu(&args),
+        Command::Lib(args) => commands::lib(args),
+        Command::Lsp(args) => commands::lsp(args),
         Command::Explain(args) => commands::explain(args),
         Command::Studio(args) => commands::studio(&args),
+        Command::New(args) => commands::new(&args),
+        Command::Completions(args) => commands::completions(&args),
+        Command::Man => commands::man(),
     };
     match outcome {
         Ok(exit) => exit,

@@ -4,7 +4,8 @@
 //! has run often enough to pay for its compilation ([`RUNS_TO_COMPILE`]); what runs once is interpreted. Code and
 //! counts belong to the model and are shared by its runs.
 
-use crate::native::{self, Engine, NativeCode};
+use crate::light::{self, Extent};
+use crate::native::{self, Engine, Entry, NativeCode};
 use crate::num::Dual;
 use crate::tape::Tape;
 use crate::work::{Columns, Context, Work};
@@ -31,7 +32,7 @@ pub enum Execution {
 /// proportional to it, and that many more runs come first.
 const RUNS_TO_COMPILE: u32 = 2000;
 /// Operations to interpret that take as long as to begin compiling a tape.
-const WORK_TO_COMPILE: u32 = 200_000;
+const WORK_TO_COMPILE: u32 = 40_000;
 
 /// The engine of a model, made when the first tape is compiled.
 #[derive(Default)]
@@ -79,29 +80,50 @@ pub(crate) struct Tier {
 }
 
 impl Tier {
+    #[inline]
     pub(crate) fn code(&self, how: &How, tape: &Tape, lanes: usize) -> Option<&NativeCode> {
-        match how.execution {
-            Execution::Interpreted => return None,
-            Execution::Native => {}
-            Execution::Adaptive => {
-                if self.code.get().is_none() {
-                    let runs = self.runs.fetch_add(1, Ordering::Relaxed);
-                    let n = (tape.ops.len() as u32).max(1);
-                    let by_length = WORK_TO_COMPILE / n;
-                    if runs < RUNS_TO_COMPILE + by_length {
-                        return None;
-                    }
-                    let stretch = *(self.stretch).get_or_init(|| native::stretch(tape, lanes));
-                    if runs < RUNS_TO_COMPILE.saturating_mul(stretch) + by_length {
-                        return None;
-                    }
-                }
+        match (how.execution, self.code.get()) {
+            (Execution::Interpreted, _) => None,
+            (Execution::Adaptive | Execution::Native, Some(code)) => code.as_ref(),
+            (execution, None) => self.not_yet(execution, how, tape, lanes),
+        }
+    }
+
+    /// Counts a run, and compiles the tape if that pays now.
+    fn not_yet(
+        &self,
+        execution: Execution,
+        how: &How,
+        tape: &Tape,
+        lanes: usize,
+    ) -> Option<&NativeCode> {
+        if execution == Execution::Adaptive {
+            // Runs that count at once may count as one: no result depends on it.
+            let runs = self.runs.load(Ordering::Relaxed);
+            self.runs.store(runs.saturating_add(1), Ordering::Relaxed);
+            let n = (tape.ops.len() as u32).max(1);
+            let by_length = WORK_TO_COMPILE / n;
+            if runs < RUNS_TO_COMPILE + by_length {
+                return None;
+            }
+            let stretch = *(self.stretch).get_or_init(|| native::stretch(tape, lanes));
+            if runs < RUNS_TO_COMPILE.saturating_mul(stretch) + by_length {
+                return None;
             }
         }
         self.code
             .get_or_init(|| how.engine.compile(tape, lanes))
             .as_ref()
     }
+}
+
+/// Where a run without context has not gone on.
+enum Failed {
+    /// It has not begun.
+    Begin,
+    /// At this operation; everything before it is done.
+    Interpreted(usize),
+    Native(usize),
 }
 
 /// How one run carries code out.
@@ -115,6 +137,8 @@ pub(crate) struct How<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Code {
     pub(crate) tape: Tape,
+    /// For a tape that needs nothing but numbers.
+    light: Option<Extent>,
     plain: Tier,
     columns: Tier,
 }
@@ -135,6 +159,7 @@ impl<'de> serde::Deserialize<'de> for Code {
 impl From<Tape> for Code {
     fn from(tape: Tape) -> Code {
         Code {
+            light: Extent::of(&tape),
             tape,
             ..Code::default()
         }
@@ -142,9 +167,99 @@ impl From<Tape> for Code {
 }
 
 impl Code {
+    /// How long its arrays are, if it needs nothing but numbers.
+    pub(crate) fn light(&self) -> Option<Extent> {
+        self.light
+    }
+
+    /// Its machine functions on plain numbers, if it has them and they are to be used.
+    pub(crate) fn native_entries(&self, how: &How) -> Option<&[Entry]> {
+        let code = self.plain.code.get()?.as_ref()?;
+        (how.execution != Execution::Interpreted).then_some(code.entries())
+    }
+
+    /// The fault of the operation at which a machine function has not gone on.
+    #[cold]
+    pub(crate) fn native_fault(
+        &self,
+        how: &How,
+        cx: &Context,
+        work: &mut Work,
+        values: &mut Values,
+        out: &mut [f64],
+        pc: usize,
+    ) -> Box<Fault> {
+        match self.run_whole(Failed::Native(pc), how, cx, work, values, out) {
+            Err(fault) => fault,
+            Ok(()) => unreachable!("the operation that failed has a fault"),
+        }
+    }
+
     /// Runs on plain numbers.
+    #[inline]
     pub(crate) fn run(
         &self,
+        how: &How,
+        cx: &Context,
+        work: &mut Work,
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Result<(), Box<Fault>> {
+        let failed = match self.light {
+            Some(extent) => self.run_light(extent, how, &mut work.regs, values, out),
+            None => Err(Failed::Begin),
+        };
+        match failed {
+            Ok(()) => Ok(()),
+            Err(failed) => self.run_whole(failed, how, cx, work, values, out),
+        }
+    }
+
+    /// Runs without a context, as far as nothing fails.
+    #[inline]
+    fn run_light(
+        &self,
+        extent: Extent,
+        how: &How,
+        regs: &mut Vec<f64>,
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Result<(), Failed> {
+        if self.tape.ops.is_empty() {
+            return Ok(());
+        }
+        if values.v.len().min(values.pre.len()) < extent.n_slots || out.len() < extent.n_out {
+            return Err(Failed::Begin);
+        }
+        if regs.len() < extent.n_regs {
+            regs.resize(extent.n_regs, 0.0);
+        }
+        match self.plain.code(how, &self.tape, 0) {
+            Some(code) => code
+                .run_light(extent, regs, values, out)
+                .map_err(Failed::Native),
+            None => {
+                let (slots, pre) = (values.v.as_mut_ptr(), values.pre.as_ptr());
+                // SAFETY: the arrays are as long as the extent says (checked above), and are three vectors and a slice of another.
+                let ran = unsafe {
+                    light::run(
+                        &self.tape.ops,
+                        regs.as_mut_ptr(),
+                        slots,
+                        pre,
+                        out.as_mut_ptr(),
+                    )
+                };
+                ran.map_err(Failed::Interpreted)
+            }
+        }
+    }
+
+    /// Runs with all that an operation may need.
+    #[inline(never)]
+    fn run_whole(
+        &self,
+        from: Failed,
         how: &How,
         cx: &Context,
         work: &mut Work,
@@ -159,9 +274,16 @@ impl Code {
         if regs.len() < tape.frame as usize {
             regs.resize(tape.frame as usize, 0.0);
         }
-        let status = match self.plain.code(how, tape, 0) {
-            Some(code) => code.run(tape, cx, work, &mut regs, values, out, 0, std::ptr::null()),
-            None => tape.run(tape.whole(), cx, work, &mut regs, values, out, 0),
+        let status = match from {
+            // The operation that failed gives the fault.
+            Failed::Interpreted(pc) => {
+                tape.run(pc..tape.ops.len(), cx, work, &mut regs, values, out, 0)
+            }
+            Failed::Native(pc) => Err(native::fault(tape, cx, work, &mut regs, values, out, pc)),
+            Failed::Begin => match self.plain.code(how, tape, 0) {
+                Some(code) => code.run(tape, cx, work, &mut regs, values, out, 0, std::ptr::null()),
+                None => tape.run(tape.whole(), cx, work, &mut regs, values, out, 0),
+            },
         };
         work.regs = regs;
         status

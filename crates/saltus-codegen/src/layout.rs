@@ -7,10 +7,11 @@
 use crate::tape::Sign;
 use rustc_hash::FxHashMap;
 use saltus_ir::flat::{self, FlatModel, InlineMethod, Origin, Variability};
-use saltus_ir::{Base, ExprId, Id, VarId};
+use saltus_ir::{Base, Expr, ExprId, Id, VarId};
 use saltus_model::{
     Causality, EnumerationInfo, Experiment, InlineInfo, InlineSlots, ModelInfo, Settable,
-    SignedSlot, Site, SiteInfo, Slot, SlotInfo, SlotRole, ValueType, VariableInfo, VariableKind,
+    SignedSlot, Site, SiteInfo, Slot, SlotInfo, SlotRole, Start, ValueType, VariableInfo,
+    VariableKind,
 };
 use saltus_structure::{Inlined, Role, StructuredSystem};
 use saltus_syntax::{FileId, Name, SourceMap, Span};
@@ -254,6 +255,37 @@ pub(crate) fn expr_text(flat: &FlatModel, expr: ExprId) -> String {
     out
 }
 
+/// Whether the value at the start is what the declaration gives, a guess, or follows from something else.
+fn start_of(flat: &FlatModel, v: &flat::Variable) -> Start {
+    let is_fixed = |by_default: bool| match v.fixed {
+        None => Some(by_default),
+        Some(fixed) => flat.ir.as_boolean(fixed),
+    };
+    let is_parameter = v.variability <= Variability::Parameter;
+    let given = match is_parameter {
+        true => v.binding.or(v.start),
+        false => v.start,
+    };
+    match (given, is_fixed(is_parameter)) {
+        (Some(value), Some(true)) if stands_alone(flat, value) => Start::Exact,
+        (Some(value), Some(false)) if !is_parameter && stands_alone(flat, value) => Start::Guess,
+        _ => Start::Computed,
+    }
+}
+
+/// The value depends on constants only. Functions may read files, and count as depending on more.
+fn stands_alone(flat: &FlatModel, value: ExprId) -> bool {
+    let is_constant = |var: VarId| flat.variables[var].variability == Variability::Constant;
+    flat.ir
+        .reachable(&[value])
+        .into_iter()
+        .all(|node| match flat.ir.expr(node) {
+            Expr::Var(var) => is_constant(*var),
+            Expr::VarArray(_) | Expr::Call { .. } | Expr::Time => false,
+            _ => true,
+        })
+}
+
 /// `others`: what is known of the slots of other modes, and the number of the first one.
 pub(crate) fn model_info(
     system: &StructuredSystem,
@@ -351,6 +383,7 @@ pub(crate) fn model_info(
                 _ => None,
             },
             has_value,
+            start: start_of(flat, v),
             site: declared[var.index()],
         });
     }

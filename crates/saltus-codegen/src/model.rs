@@ -1,6 +1,7 @@
 //! The compiled model behind the contract of `saltus-model`.
 
 mod saved;
+mod sequence;
 
 use crate::calendar::{Source, next_instant};
 use crate::code::{Code, Execution, How};
@@ -22,6 +23,7 @@ use saltus_model::{
 };
 use saltus_syntax::SourceMap;
 use saved::Bound;
+use sequence::{Sequence, Sequences};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -150,6 +152,7 @@ impl Model for CompiledModel {
             gave_up: 0,
         };
         let system = CompiledSystem {
+            sequences: Rc::new(Sequences::of(&program)),
             program: program.clone(),
             work: Rc::new(RefCell::new(work)),
             execution: self.execution,
@@ -251,6 +254,9 @@ impl CompiledInstance {
     /// Numbers of the time sources now.
     fn time_sources(&self, values: &Values) -> Result<Vec<(Source, Option<Slot>)>, Fault> {
         let program = &self.system.program;
+        if program.time_events.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut work = self.system.work.borrow_mut();
         let numbers = self.system.numbers(
             &mut work,
@@ -670,6 +676,9 @@ impl Instance for CompiledInstance {
 
     fn next_time_event(&self, values: &Values) -> Result<f64, Fault> {
         let now = values.time();
+        if !self.system.program.has_calendar() {
+            return Ok(f64::INFINITY);
+        }
         let mut candidates: Vec<f64> = self
             .time_sources(values)?
             .iter()
@@ -698,6 +707,9 @@ impl Instance for CompiledInstance {
     }
 
     fn set_time_flags(&mut self, values: &mut Values) -> bool {
+        if !self.system.program.has_calendar() {
+            return false;
+        }
         let now = values.time();
         // A fault here is the one that `next_time_event` reports.
         let Ok(sources) = self.time_sources(values) else {
@@ -720,8 +732,7 @@ impl Instance for CompiledInstance {
     }
 
     fn clear_time_flags(&mut self, values: &mut Values) {
-        let program = self.system.program.clone();
-        for event in &program.time_events {
+        for event in &self.system.program.time_events {
             if let TimeKind::Sample { flag, .. } | TimeKind::Tick { flag, .. } = event.kind {
                 values.set(flag, 0.0);
                 values.pre[flag.index()] = 0.0;
@@ -731,9 +742,8 @@ impl Instance for CompiledInstance {
 
     fn reselect_states(&mut self, values: &mut Values) -> Result<Vec<SelectionChange>, Fault> {
         let system = &self.active;
-        let program = system.program.clone();
         let mut changes = Vec::new();
-        for (set, choice) in program.sets.iter().zip(&mut self.choices) {
+        for (set, choice) in system.program.sets.iter().zip(&mut self.choices) {
             if set.constraints.tape.inexact {
                 continue;
             }
@@ -1021,6 +1031,7 @@ pub struct CompiledSystem {
     work: Rc<RefCell<Work>>,
     execution: Execution,
     uses_dae_form: bool,
+    sequences: Rc<Sequences>,
 }
 
 // SAFETY: the systems of an instance share its work space. All of them are fields of the instance, none is handed out but by reference, and a system cannot be
@@ -1039,6 +1050,7 @@ impl CompiledSystem {
     /// Another mode, or the same once more, in the work space of the run.
     fn beside(&self, program: Arc<Program>) -> CompiledSystem {
         CompiledSystem {
+            sequences: Rc::new(Sequences::of(&program)),
             program,
             work: self.work.clone(),
             execution: self.execution,
@@ -1047,7 +1059,29 @@ impl CompiledSystem {
     }
 
     fn again(&self) -> CompiledSystem {
-        self.beside(self.program.clone())
+        CompiledSystem {
+            program: self.program.clone(),
+            work: self.work.clone(),
+            sequences: self.sequences.clone(),
+            ..*self
+        }
+    }
+
+    /// A sequence with time and states as they are given.
+    #[inline]
+    fn at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        sequence: &Sequence,
+        out: &mut [f64],
+    ) -> Status {
+        values.set_time(t);
+        for (state, x) in self.program.states.iter().zip(x) {
+            values.v[state.value.index()] = *x;
+        }
+        sequence.run(self, values, out)
     }
 
     fn context(&self) -> Context<'_> {
@@ -1236,6 +1270,60 @@ impl System for CompiledSystem {
 
     fn eval_affine_crossings(&self, values: &mut Values, out: &mut [f64]) -> Status {
         self.execute(&self.program.affine_tape, values, out)
+    }
+
+    fn derivatives_at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        dx: &mut [f64],
+    ) -> Option<Status> {
+        let sequence = self.sequences.schedule(ScheduleKind::Derivatives)?;
+        let status = self.at(t, x, values, sequence, &mut []);
+        for (dx, state) in dx.iter_mut().zip(&self.program.states) {
+            *dx = values.v[state.derivative.index()];
+        }
+        Some(status)
+    }
+
+    fn crossings_at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Option<Status> {
+        let sequence = self.sequences.crossings.as_ref()?;
+        Some(self.at(t, x, values, sequence, out))
+    }
+
+    fn affine_crossings_at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Option<Status> {
+        let sequence = self.sequences.affine.as_ref()?;
+        Some(self.at(t, x, values, sequence, out))
+    }
+
+    fn run_schedule(&self, kind: ScheduleKind, values: &mut Values) -> Option<Status> {
+        let sequence = self.sequences.schedule(kind)?;
+        Some(sequence.run(self, values, &mut []))
+    }
+
+    fn event_completes(&self) -> bool {
+        self.sequences.event_completes
+    }
+
+    fn event_repeats(&self, values: &Values) -> bool {
+        let same = |slot: &Slot| {
+            let (now, before) = (values.v[slot.index()], values.pre[slot.index()]);
+            now.to_bits() == before.to_bits()
+        };
+        (self.program.event_memory()).is_some_and(|memory| memory.iter().all(same))
     }
 
     fn state_pattern(&self) -> Option<&[Vec<u32>]> {

@@ -81,6 +81,8 @@ pub(crate) struct Program {
     pub(crate) function_report: FunctionReport,
     /// For a model that is structured anew for some of its modes.
     pub(crate) switching: Option<Switching>,
+    #[serde(skip)]
+    event_memory: OnceLock<Option<Vec<Slot>>>,
     /// Of a mode: how it is entered.
     pub(crate) restart: Option<RestartCode>,
 }
@@ -202,6 +204,28 @@ impl Program {
         self.delays
             .last()
             .map_or(0, |d| d.first + 3 + 2 * d.n_points.unwrap_or(0))
+    }
+
+    /// What a pass of the event schedule sees of the pass before; see [`crate::passes`].
+    pub(crate) fn event_memory(&self) -> Option<&[Slot]> {
+        let found = self.event_memory.get_or_init(|| {
+            let sections = self.schedule(ScheduleKind::Event);
+            let is_explicit = |section: &Section| matches!(section, Section::Explicit(_));
+            if !sections.iter().all(is_explicit) {
+                return None;
+            }
+            let tapes = sections.iter().filter_map(|section| match *section {
+                Section::Explicit(code) => Some(&self.codes[code.0 as usize].tape),
+                _ => None,
+            });
+            crate::passes::memory(tapes)
+        });
+        found.as_deref()
+    }
+
+    /// Something may be due at a time that is known before.
+    pub(crate) fn has_calendar(&self) -> bool {
+        !(self.time_events.is_empty() && self.delays.is_empty())
     }
 
     /// With the files that places of further modes refer to, after reading from a file.
@@ -459,6 +483,7 @@ pub(crate) fn build(
         functions,
         function_report,
         switching,
+        event_memory: OnceLock::new(),
         restart,
     };
     if cfg!(debug_assertions)

@@ -402,6 +402,8 @@ pub struct Flattener<'a> {
     pub sections: Sections<'a>,
     /// Parameters whose value decided something at compile time, with the reason.
     pub structural: FxHashMap<InstId, &'static str>,
+    /// The class instances in which the operators of operator records were found.
+    pub(crate) operator_classes: FxHashMap<RecordId, InstId>,
     pub(crate) binding_sources: FxHashMap<VarId, crate::confidence::BindingSource>,
     /// Values are asked for that nothing depends on: impure functions are not called for them.
     pub(crate) speculative: bool,
@@ -425,6 +427,8 @@ pub struct FlattenOptions {
     pub overrides: Vec<(Name, Value)>,
     /// Files that sizes may be read from; without it such a model is refused.
     pub files: Option<std::sync::Arc<dyn saltus_ir::external::Host>>,
+    /// Another class, whose name, place and annotations the flat model has.
+    pub stands_for: Option<Name>,
 }
 
 /// What was collected from equation sections.

@@ -31,6 +31,7 @@ impl<'a> Flattener<'a> {
             self.collect_class(inst, &class, Rc::from([]), Some(lex), &mut Vec::new())?;
         let mut elements: IndexMap<Name, Element<'a>> = IndexMap::with_capacity(collected.len());
         let mut twice = Vec::new();
+        let is_package = self.class_kind(&class)? == ast::Restriction::Package;
         for (name, element) in collected {
             match elements.entry(name) {
                 indexmap::map::Entry::Vacant(place) => {
@@ -38,9 +39,9 @@ impl<'a> Flattener<'a> {
                 }
                 indexmap::map::Entry::Occupied(mut first) => {
                     twice.push((name, first.get().clone(), element.clone()));
-                    // The default of a replaceable class is the own one.
+                    // The default of a replaceable class is the own one; and what a package has itself hides what its base has.
                     let of_class = matches!(element.kind, ElementKind::Class(_));
-                    if of_class && element.replaceable && element.lex == lex {
+                    if of_class && (element.replaceable || is_package) && element.lex == lex {
                         first.insert(element);
                     }
                 }
@@ -58,7 +59,7 @@ impl<'a> Flattener<'a> {
     /// Elements of the same name that come together by inheritance are identical (specification 7.1): components in type,
     /// prefixes and value. Attributes are let differ, as libraries have it; those of the first declaration hold. Replaceable
     /// classes are identical if a redeclaration from outside concerns both; where they only have different defaults, a warning
-    /// says so.
+    /// says so, and where the class of a package hides one of its base: packages of icons have the names of those they adorn.
     fn check_identical(
         &mut self,
         inst: InstId,
@@ -94,7 +95,10 @@ impl<'a> Flattener<'a> {
             return Ok(());
         }
         let lenient = match (&first.kind, &second.kind) {
-            (ElementKind::Class(_), ElementKind::Class(_)) => both_replaceable,
+            (ElementKind::Class(_), ElementKind::Class(_)) => {
+                let class = self.insts[inst].class.clone();
+                both_replaceable || self.class_kind(&class)? == ast::Restriction::Package
+            }
             (ElementKind::Component(a), ElementKind::Component(b)) => {
                 a.type_prefixes == b.type_prefixes
                     && a.dims.len() == b.dims.len()
@@ -142,7 +146,13 @@ impl<'a> Flattener<'a> {
         Ok(a.is_some() && a == b)
     }
 
-    fn same_class(&mut self, lex: LexId, a: &ast::Path, other: LexId, b: &ast::Path) -> Res<bool> {
+    pub(crate) fn same_class(
+        &mut self,
+        lex: LexId,
+        a: &ast::Path,
+        other: LexId,
+        b: &ast::Path,
+    ) -> Res<bool> {
         let (a, b) = (self.find_class(lex, a)?, self.find_class(other, b)?);
         Ok(
             match (self.source_def(&a.source), self.source_def(&b.source)) {

@@ -97,32 +97,43 @@ impl<'a> Flattener<'a> {
                 Lowered::Equal(e) if initial => self.sections.initial_equations.push(e),
                 Lowered::Equal(e) => self.sections.equations.push(e),
                 Lowered::When(w) => self.sections.whens.push(w),
+                // What an initial section asks for must hold at the start only (specification 8.6).
+                Lowered::Assert(a) if initial => {
+                    let origin = a.origin;
+                    self.once_at_start(WhenAction::Assert(a), origin);
+                }
                 Lowered::Assert(a) => self.sections.asserts.push(a),
+                // A call for its effect outside when: once, at the start.
                 Lowered::Call {
                     guard,
                     call,
                     origin,
-                } => {
-                    // A call for its effect outside when: once, at the start.
-                    let condition = self
-                        .ir
-                        .add_scalar(Expr::Builtin(Builtin::Initial, Box::new([])), Base::Boolean);
-                    let branch = WhenBranch {
-                        conditions: vec![condition],
-                        body: vec![WhenAction::Call {
-                            guard,
-                            call,
-                            origin,
-                        }],
-                    };
-                    self.sections.whens.push(flat::When {
-                        branches: vec![branch],
+                } => self.once_at_start(
+                    WhenAction::Call {
+                        guard,
+                        call,
                         origin,
-                    });
-                }
+                    },
+                    origin,
+                ),
             }
         }
         Ok(())
+    }
+
+    /// `when initial() then action; end when;`
+    fn once_at_start(&mut self, action: WhenAction, origin: Origin) {
+        let condition = self
+            .ir
+            .add_scalar(Expr::Builtin(Builtin::Initial, Box::new([])), Base::Boolean);
+        let branch = WhenBranch {
+            conditions: vec![condition],
+            body: vec![action],
+        };
+        self.sections.whens.push(flat::When {
+            branches: vec![branch],
+            origin,
+        });
     }
 
     /// Lowers what was kept back until the connection graph was known.

@@ -52,7 +52,7 @@ pub fn flatten<'a>(tree: ClassTree<'a>, class: &str, options: FlattenOptions) ->
 }
 
 impl<'a> Flattener<'a> {
-    fn new(tree: ClassTree<'a>, options: FlattenOptions) -> Self {
+    pub(crate) fn new(tree: ClassTree<'a>, options: FlattenOptions) -> Self {
         let mut ir = Ir::default();
         let literals = |names: &[&str]| names.iter().map(|n| Name::new(n)).collect();
         ir.enums.push(EnumType {
@@ -83,6 +83,7 @@ impl<'a> Flattener<'a> {
             record_types: FxHashMap::default(),
             sections: Sections::default(),
             structural: FxHashMap::default(),
+            operator_classes: FxHashMap::default(),
             binding_sources: FxHashMap::default(),
             speculative: false,
             nested_in_own_class: 0,
@@ -863,13 +864,25 @@ impl<'a> Flattener<'a> {
             .is_some_and(|l| l.each)
     }
 
+    /// The text of a class by its qualified name.
+    fn definition_of(&mut self, name: Name) -> Option<&'a ast::ClassDef> {
+        let mut node = crate::tree::ROOT;
+        for part in name.as_str().split('.') {
+            node = self.tree.child(node, Name::new(part))?;
+        }
+        self.tree.def(node)
+    }
+
     fn build(&mut self, top: InstId) -> FlatModel {
         let sections = std::mem::take(&mut self.sections);
-        let def = self.insts[top].def;
+        let (name, def) = match self.options.stands_for {
+            Some(name) => (name, self.definition_of(name)),
+            None => (self.insts[top].name, self.insts[top].def),
+        };
         let annotation = def.and_then(|d| d.annotation.as_ref());
         let experiment = experiment(annotation, &mut self.diagnostics);
         FlatModel {
-            name: self.insts[top].name,
+            name,
             description: def
                 .and_then(|d| d.description.as_deref())
                 .unwrap_or("")

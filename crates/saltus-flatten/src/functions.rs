@@ -292,6 +292,7 @@ impl<'a> Flattener<'a> {
 
     fn new_local(&mut self, name: Name, declared: &Declared<'a>) -> LocalId {
         let rank = self.declared_subscripts(declared).len();
+        let unit = self.declared_unit(declared);
         let ty = self.ir.intern_type(Type {
             base: declared.base,
             dims: vec![Dim::Unknown; rank],
@@ -302,7 +303,32 @@ impl<'a> Flattener<'a> {
             dims: vec![None; rank],
             default: None,
             span: declared.decl.name.span,
+            unit,
         })
+    }
+
+    /// The unit of an input, output or local variable of a function: its own, or that of its type.
+    fn declared_unit(&mut self, declared: &Declared<'a>) -> Option<Name> {
+        let args = declared.decl.modification.iter().flat_map(|m| &m.args);
+        let mut own = args.filter_map(|argument| match &argument.kind {
+            ast::ArgumentKind::Modify {
+                path,
+                modification: Some(modification),
+                ..
+            } if path.parts.iter().map(|p| p.name).eq([Name::new("unit")]) => {
+                modification.value.as_ref()
+            }
+            _ => None,
+        });
+        if let Some(ExprKind::String(text)) = own.next_back().map(|value| &value.kind) {
+            return Some(Name::new(text));
+        }
+        let layer = self.attribute_layer(declared.class, Name::new("unit"))?;
+        let value = self.layer_value(&layer).ok()??;
+        match *self.ir.expr(value) {
+            Expr::String(text) => Some(text),
+            _ => None,
+        }
     }
 
     /// A function that stands for the function-typed input `local`.
@@ -453,6 +479,13 @@ impl<'a> Flattener<'a> {
             values = self.known_defaults(constructor, values);
             if self.ir.leaf_count(self.ir.locals[p.local].ty).is_none() {
                 let sizes = self.sizes_of_fields(layers, constructor, &values)?;
+                let span = p.declared.decl.name.span;
+                for (k, value) in values.iter_mut().enumerate() {
+                    if value.is_none() {
+                        let field = self.ir.records[record].fields[k].ty;
+                        *value = self.first_value(field, &sizes[k], span)?;
+                    }
+                }
                 self.field_sizes.insert(p.local, sizes);
             }
         }
@@ -486,6 +519,37 @@ impl<'a> Flattener<'a> {
             });
         }
         Ok(())
+    }
+
+    /// What a field of a record without value begins with: zero, or zeros where its sizes are known, as an array of its own does. Bindings
+    /// of other variables may ask for these sizes, and elements are assigned one by one. `None` for a record in the record, and for sizes that the first
+    /// assignment gives.
+    fn first_value(
+        &mut self,
+        field: saltus_ir::TypeId,
+        sizes: &[Option<ExprId>],
+        span: Span,
+    ) -> Res<Option<ExprId>> {
+        let ty = self.ir.type_of_id(field).clone();
+        let zero = match ty.base {
+            Base::Real => self.ir.real(0.0),
+            Base::Integer => self.ir.integer(0),
+            Base::Boolean => self.ir.boolean(false),
+            Base::String => self.ir.string(""),
+            _ => return Ok(None),
+        };
+        let mut dims = Vec::with_capacity(ty.dims.len());
+        for (k, dim) in ty.dims.iter().enumerate() {
+            dims.push(match (dim, sizes.get(k)) {
+                (Dim::Known(n), _) => self.ir.integer(i64::from(*n)),
+                (Dim::Unknown, Some(Some(size))) => *size,
+                (Dim::Unknown, _) => return Ok(None),
+            });
+        }
+        match dims.is_empty() {
+            true => Ok(Some(zero)),
+            false => self.filled(zero, &dims, span).map(Some),
+        }
     }
 
     /// Sizes of the fields of a record: of a redeclaration in its modifiers, of the value that a field begins with, or as the record
@@ -1032,6 +1096,7 @@ impl<'a> Flattener<'a> {
             dims: Vec::new(),
             default: None,
             span,
+            unit: None,
         });
         self.ir.functions[id].outputs.push(output);
         self.ir.functions[id].body = FunctionBody::Constructor(record);

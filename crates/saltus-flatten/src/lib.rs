@@ -19,6 +19,7 @@
 //! | `discrete` | values of variables that change at events only |
 //! | `confidence` | how far start values are to be trusted |
 //! | `clocks` | clocked partitions |
+//! | `query` | names and members without a top model, for editors |
 //! | `flatten` | the driver |
 
 pub mod clocks;
@@ -35,6 +36,7 @@ mod fold;
 pub mod functions;
 pub mod instantiate;
 pub mod lookup;
+pub mod query;
 mod restrictions;
 pub mod tree;
 pub mod typing;
@@ -43,4 +45,4 @@ mod versions;
 pub use core::FlattenOptions;
 pub use flatten::{Flattened, flatten};
 pub use tree::{ClassTree, FileArena, Files};
-pub use versions::compare as compare_versions;
+pub use versions::{compare as compare_versions, library_uses, library_version};

@@ -369,6 +369,30 @@ impl<'a> Flattener<'a> {
         }
     }
 
+    /// Of two redeclarations of an element: they are of a class, or give a component one and the same type.
+    fn is_same_again(
+        &mut self,
+        lex: LexId,
+        first: &ast::Argument,
+        other: LexId,
+        second: &ast::Argument,
+    ) -> bool {
+        match (&first.kind, &second.kind) {
+            (ast::ArgumentKind::Component(a), ast::ArgumentKind::Component(b)) => {
+                // A predefined type says nothing but its value, which then changes.
+                let is_predefined =
+                    |class: &ClassRef<'a>| matches!(class.source, ClassSource::Builtin(_));
+                match self.find_class(lex, &a.ty) {
+                    Ok(class) if !is_predefined(&class) => {
+                        (self.same_class(lex, &a.ty, other, &b.ty)).unwrap_or(false)
+                    }
+                    _ => false,
+                }
+            }
+            _ => true,
+        }
+    }
+
     /// The element with redeclarations applied, and its modifiers.
     ///
     /// Outermost first: modifiers from outside and of extends clauses, at the place of the redeclaration its own and those of
@@ -405,11 +429,11 @@ impl<'a> Flattener<'a> {
                     continue;
                 }
                 // What was redeclared without `replaceable` inside cannot be redeclared again (specification 7.3). Libraries rely on
-                // tools that let it pass for classes.
+                // tools that let it pass for classes, and for components that get the same type again.
                 if !is_replaceable(arg) && !layer.by_constraint {
-                    let report = match arg.kind {
-                        ast::ArgumentKind::Class { .. } => Diagnostic::warning,
-                        _ => Diagnostic::error,
+                    let report = match self.is_same_again(element.lex, first, layer.lex, arg) {
+                        true => Diagnostic::warning,
+                        false => Diagnostic::error,
                     };
                     self.report(Box::new(
                         report(
@@ -606,18 +630,29 @@ impl<'a> Flattener<'a> {
                 }
                 ElementKind::Component(_) => false,
             };
+            // The text of a class that names its own classes in full: the simple name would do.
+            let is_own = matches!(element, ElementKind::Class(_))
+                && def.is_some_and(|def| is_in(ident.span, def.span));
+            let report = match is_own {
+                true => Diagnostic::warning,
+                false => Diagnostic::error,
+            };
+            let diagnostic = || {
+                report(
+                    "class-restriction",
+                    ident.span,
+                    format!(
+                        "`{}` cannot be used from outside: `{}` is no package",
+                        ident.name, class.name
+                    ),
+                )
+                .help("make the class around it a package, or the class itself `encapsulated`")
+            };
+            if !encapsulated && !is_own {
+                return Err(Box::new(diagnostic()));
+            }
             if !encapsulated {
-                return Err(Box::new(
-                    Diagnostic::error(
-                        "class-restriction",
-                        ident.span,
-                        format!(
-                            "`{}` cannot be used from outside: `{}` is no package",
-                            ident.name, class.name
-                        ),
-                    )
-                    .help("make the class around it a package, or the class itself `encapsulated`"),
-                ));
+                self.report(Box::new(diagnostic()));
             }
         }
         if let Some(def) = def
@@ -863,4 +898,9 @@ fn edit_distance(a: &str, b: &str) -> usize {
         }
     }
     row[b.len()]
+}
+
+/// A place lies in another one.
+fn is_in(inner: Span, outer: Span) -> bool {
+    inner.file == outer.file && inner.start >= outer.start && inner.end <= outer.end
 }

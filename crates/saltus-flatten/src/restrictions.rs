@@ -82,8 +82,15 @@ impl<'a> Flattener<'a> {
         if may_inherit(derived.restriction, kind) {
             return Ok(());
         }
-        Err(Box::new(
-            Diagnostic::error(
+        let has_nothing = self
+            .source_def(&base.source)
+            .is_some_and(is_without_content);
+        let report = match has_nothing {
+            true => Diagnostic::warning,
+            false => Diagnostic::error,
+        };
+        let diagnostic = Box::new(
+            report(
                 "class-restriction",
                 span,
                 format!(
@@ -95,7 +102,22 @@ impl<'a> Flattener<'a> {
                 ),
             )
             .help("make both classes of the same kind, or the base class a `class`"),
-        ))
+        );
+        if !has_nothing {
+            return Err(diagnostic);
+        }
+        self.report(diagnostic);
+        Ok(())
+    }
+}
+
+/// The class of an icon: an annotation and nothing that could be inherited.
+fn is_without_content(class: &ast::ClassDef) -> bool {
+    match &class.body {
+        ast::ClassBody::Composition { parts, .. } => {
+            parts.elements.is_empty() && parts.sections.is_empty() && parts.external.is_none()
+        }
+        _ => false,
     }
 }
 

@@ -423,6 +423,29 @@ impl<'a> ClassTree<'a> {
         node
     }
 
+    /// The text of the class has been parsed.
+    pub fn is_read(&self, node: NodeId) -> bool {
+        self.nodes[node].def.is_some()
+    }
+
+    /// Names of the libraries in the folders that are searched.
+    pub fn installed_names(&self) -> Vec<Name> {
+        let mut names = Vec::new();
+        for library in &self.libraries {
+            for (entry, is_dir) in self.files.list(library).unwrap_or_default() {
+                let is_library = match is_dir {
+                    true => self.files.is_file(&format!("{library}/{entry}/package.mo")),
+                    false => entry.ends_with(".mo"),
+                };
+                if is_library {
+                    let bare = entry.strip_suffix(".mo").unwrap_or(&entry);
+                    names.push(Name::new(bare.split(' ').next().unwrap_or(bare)));
+                }
+            }
+        }
+        names
+    }
+
     /// Names known at the top level, for suggestions.
     pub fn top_level_names(&self) -> Vec<Name> {
         self.nodes[ROOT].children.keys().copied().collect()

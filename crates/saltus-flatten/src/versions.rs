@@ -51,6 +51,17 @@ pub(crate) fn wishes(class: &ast::ClassDef) -> Vec<(Name, Wish)> {
     uses.args.iter().filter_map(wish).collect()
 }
 
+/// The version that a library has.
+pub fn library_version(class: &ast::ClassDef) -> Option<String> {
+    annotation_value(class.annotation.as_ref(), "version").and_then(text_of)
+}
+
+/// Names and versions of the libraries that a class is written for.
+pub fn library_uses(class: &ast::ClassDef) -> Vec<(String, String)> {
+    let pair = |(name, wish): (Name, Wish)| (name.to_string(), wish.version);
+    wishes(class).into_iter().map(pair).collect()
+}
+
 /// How a library fits a text that asks for a version, the better first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Fit {

@@ -13,7 +13,8 @@ use std::collections::BinaryHeap;
 pub struct TearProblem {
     pub rows: Vec<Vec<(u32, bool)>>,
     pub n_cols: usize,
-    /// Columns with a larger value are taken as iteration unknowns before others that stand in as many rows. One per column, or empty.
+    /// Columns with a larger value are taken as iteration unknowns before others that stand in as many rows, those with a negative one after all others.
+    /// One per column, or empty.
     pub preference: Vec<i32>,
 }
 
@@ -88,7 +89,7 @@ pub fn tear(problem: &TearProblem) -> Tearing {
                     state.close_col(c, &rows_of_col, problem);
                 }
             }
-        } else if let Some((_, count, _, _, Reverse(c))) = state.heap.pop() {
+        } else if let Some((_, _, count, _, _, Reverse(c))) = state.heap.pop() {
             if state.open_col[c as usize] && state.rows_left[c as usize] == count {
                 tearing.torn.push(c);
                 state.close_col(c, &rows_of_col, problem);
@@ -109,8 +110,8 @@ struct State {
     open_col: Vec<bool>,
     cols_left: Vec<u32>,
     rows_left: Vec<u32>,
-    /// (not solvable at all, open rows, rows not solvable for it, preference, column), outdated entries are skipped.
-    heap: BinaryHeap<(bool, u32, u32, i32, Reverse<u32>)>,
+    /// (not solvable at all, not to be avoided, open rows, rows not solvable for it, preference, column), outdated entries are skipped.
+    heap: BinaryHeap<(bool, bool, u32, u32, i32, Reverse<u32>)>,
     single_rows: Vec<u32>,
     single_cols: Vec<u32>,
     solvable: Vec<bool>,
@@ -122,6 +123,7 @@ impl State {
         let preference = problem.preference.get(c).copied().unwrap_or_default();
         self.heap.push((
             !self.solvable[c],
+            preference >= 0,
             self.rows_left[c],
             self.unsolvable[c],
             preference,

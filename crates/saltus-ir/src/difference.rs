@@ -128,6 +128,7 @@ impl Original {
             ty,
             dims,
             default: None,
+            unit: None,
             ..old
         })
     }
@@ -158,6 +159,7 @@ impl Original {
             dims: Vec::new(),
             default: None,
             span,
+            unit: None,
         })
     }
 

@@ -24,6 +24,7 @@ use crate::{Base, Value};
 use files::{MatVersion, Reading};
 pub use foreign::{ForeignCall, ForeignReply, ForeignResult};
 pub use host::{Change, Clock, FileKind, Host, NoHost, Order};
+pub use lapack::{eigenvalues, pencil_eigenvalues};
 use std::sync::Arc;
 use tables::{Curve, Extrapolation, Matrix, Smoothness, Surface, TimeEvents, TimeTable};
 

@@ -14,6 +14,7 @@ pub struct Local {
     /// Default of an input, initial value of an output or protected variable.
     pub default: Option<ExprId>,
     pub span: Span,
+    pub unit: Option<Name>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]

@@ -20,6 +20,7 @@ pub mod scalar;
 pub mod simplify;
 pub mod stored;
 pub mod types;
+pub mod units;
 pub mod value;
 pub mod verify;
 

@@ -81,6 +81,7 @@ fn local(ir: &mut Ir, name: &str, ty: Type) -> (LocalId, ExprId) {
         dims: vec![],
         default: None,
         span: span(),
+        unit: None,
     });
     (id, ir.add(Expr::Local(id), ty))
 }

@@ -524,6 +524,10 @@ impl Shared {
                 causality: Causality::Local,
                 enumeration: None,
                 has_value: true,
+                start: match role {
+                    SlotRole::State | SlotRole::Discrete => crate::Start::Exact,
+                    _ => crate::Start::Computed,
+                },
                 site,
             });
         }

@@ -42,7 +42,7 @@ pub trait Code {
         &self,
         _t: f64,
         _x: &[f64],
-        _values: &Values,
+        _values: &mut Values,
         _dx: &mut [f64],
     ) -> Option<Status> {
         None
@@ -54,7 +54,7 @@ pub trait Code {
         &self,
         _t: f64,
         _x: &[f64],
-        _values: &Values,
+        _values: &mut Values,
         _out: &mut [f64],
     ) -> Option<Status> {
         None
@@ -170,6 +170,10 @@ impl Layout {
                 },
                 enumeration: None,
                 has_value: true,
+                start: match role {
+                    SlotRole::Parameter | SlotRole::State => crate::Start::Exact,
+                    _ => crate::Start::Computed,
+                },
                 site,
             });
         }
@@ -447,12 +451,24 @@ impl<C: Code> System for HandSystem<C> {
     }
 
     #[inline(always)]
-    fn derivatives_at(&self, t: f64, x: &[f64], values: &Values, dx: &mut [f64]) -> Option<Status> {
+    fn derivatives_at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        dx: &mut [f64],
+    ) -> Option<Status> {
         self.code.derivatives_at(t, x, values, dx)
     }
 
     #[inline(always)]
-    fn crossings_at(&self, t: f64, x: &[f64], values: &Values, out: &mut [f64]) -> Option<Status> {
+    fn crossings_at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Option<Status> {
         self.code.crossings_at(t, x, values, out)
     }
 

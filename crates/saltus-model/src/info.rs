@@ -143,6 +143,18 @@ pub enum Settable {
     No,
 }
 
+/// What the declaration says of the value at the start of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub enum Start {
+    /// It is the value that the declaration gives, whatever other parameters are: a parameter, or a variable that is `fixed`.
+    Exact,
+    /// A start value that gives way where the equations ask for another one.
+    Guess,
+    /// It follows from other parameters, or from equations.
+    #[default]
+    Computed,
+}
+
 /// An enumeration type.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct EnumerationInfo {
@@ -171,6 +183,7 @@ pub struct VariableInfo {
     pub enumeration: Option<u32>,
     /// A value is given in the declaration: a binding, or a start value.
     pub has_value: bool,
+    pub start: Start,
     pub site: Site,
 }
 

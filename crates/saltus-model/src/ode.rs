@@ -791,7 +791,13 @@ where
     }
 
     #[inline(always)]
-    fn derivatives_at(&self, t: f64, x: &[f64], values: &Values, dx: &mut [f64]) -> Option<Status> {
+    fn derivatives_at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        dx: &mut [f64],
+    ) -> Option<Status> {
         if !F::EXPLICIT || !self.guards.is_empty() {
             return None;
         }
@@ -800,7 +806,13 @@ where
     }
 
     #[inline(always)]
-    fn crossings_at(&self, t: f64, x: &[f64], values: &Values, out: &mut [f64]) -> Option<Status> {
+    fn crossings_at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Option<Status> {
         if !F::EXPLICIT || !self.guards.is_empty() {
             return None;
         }

@@ -415,29 +415,48 @@ pub trait System {
         self.eval_crossings(values, out)
     }
 
-    /// A shortcut of models whose derivatives are a plain function of time, states and discrete values: dx = f(t, x), with no other slot read
-    /// that changes between events and none written. `None`: there is none, and the schedule has to run.
+    /// Carries out a schedule of explicit code at once. `None`: its sections have to run.
+    #[inline(always)]
+    fn run_schedule(&self, _kind: ScheduleKind, _values: &mut Values) -> Option<Status> {
+        None
+    }
+
+    /// A shortcut of models whose derivatives are a plain function of time, states and discrete values: dx = f(t, x), no other slot being read
+    /// that changes between events. It may write what the schedule writes: time, states, and variables that follow from them. `None`: there is none, and
+    /// the schedule has to run.
     #[inline(always)]
     fn derivatives_at(
         &self,
         _t: f64,
         _x: &[f64],
-        _values: &Values,
+        _values: &mut Values,
         _dx: &mut [f64],
     ) -> Option<Status> {
         None
     }
 
-    /// The same for the crossing functions: a model has both shortcuts or none.
+    /// The same for the crossing functions, with all that they need.
     #[inline(always)]
     fn crossings_at(
         &self,
         _t: f64,
         _x: &[f64],
-        _values: &Values,
+        _values: &mut Values,
         _out: &mut [f64],
     ) -> Option<Status> {
         None
+    }
+
+    /// The same for the affine ones alone; what is left in the places of others has no meaning.
+    #[inline(always)]
+    fn affine_crossings_at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Option<Status> {
+        self.crossings_at(t, x, values, out)
     }
 
     /// Values of all crossing functions as the last pass of the event schedule had them, where the code keeps them: they hold as long as time, states
@@ -447,9 +466,16 @@ pub trait System {
         None
     }
 
-    /// A model with both shortcuts whose event schedule leaves all continuous variables as the other schedules would: they need not run after it.
+    /// A model with shortcuts for derivatives and crossing functions whose event schedule leaves all continuous variables as the other schedules would: they need not run after it.
     #[inline(always)]
     fn event_completes(&self) -> bool {
+        false
+    }
+
+    /// After a pass of the event schedule that asked for nothing: another one with `pre` as the values are now would leave them all as they are. `false`
+    /// where that is not known.
+    #[inline(always)]
+    fn event_repeats(&self, _values: &Values) -> bool {
         false
     }
 
@@ -580,16 +606,50 @@ impl System for &dyn System {
         (**self).eval_affine_crossings(values, out)
     }
 
-    fn derivatives_at(&self, t: f64, x: &[f64], values: &Values, dx: &mut [f64]) -> Option<Status> {
+    fn run_schedule(&self, kind: ScheduleKind, values: &mut Values) -> Option<Status> {
+        (**self).run_schedule(kind, values)
+    }
+
+    fn derivatives_at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        dx: &mut [f64],
+    ) -> Option<Status> {
         (**self).derivatives_at(t, x, values, dx)
     }
 
-    fn crossings_at(&self, t: f64, x: &[f64], values: &Values, out: &mut [f64]) -> Option<Status> {
+    fn crossings_at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Option<Status> {
         (**self).crossings_at(t, x, values, out)
+    }
+
+    fn affine_crossings_at(
+        &self,
+        t: f64,
+        x: &[f64],
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Option<Status> {
+        (**self).affine_crossings_at(t, x, values, out)
     }
 
     fn crossings_of_event<'a>(&self, values: &'a Values) -> Option<&'a [f64]> {
         (**self).crossings_of_event(values)
+    }
+
+    fn event_repeats(&self, values: &Values) -> bool {
+        (**self).event_repeats(values)
+    }
+
+    fn event_completes(&self) -> bool {
+        (**self).event_completes()
     }
 
     fn state_pattern(&self) -> Option<&[Vec<u32>]> {

@@ -50,8 +50,17 @@ const LEGEND_SWATCH: i32 = 26 * UNIT;
 /// Free space above and below the curves, as a share of their range.
 const VALUE_MARGIN: f64 = 0.06;
 
-/// More events than this are a grey area, not information.
-const EVENT_LINES_MAX: usize = 400;
+/// More events than this are a wall, not information: they are drawn as their density.
+const EVENT_LINES_MAX: usize = 150;
+/// Width of the columns in which events are counted.
+const DENSITY_COLUMN: i32 = 4 * UNIT;
+/// How much of the colour the emptiest and the fullest column have.
+const DENSITY_FAINT: f64 = 0.08;
+const DENSITY_FULL: f64 = 0.75;
+
+/// Height of a picture with several panels: of each one, and of what is around them.
+const PANEL_HEIGHT: u32 = 210;
+const AROUND_HEIGHT: u32 = 110;
 
 /// Largest width and height in pixels.
 const SIZE_MAX: u32 = 20_000;
@@ -82,26 +91,51 @@ fn text_width(text: &str, size: i32) -> i32 {
     (text.chars().count() as f64 * CHAR_WIDTH * f64::from(size)).ceil() as i32
 }
 
-/// Draws everything over a range of the horizontal axis.
+/// Curves that share a frame, with the vertical axis that they need.
+struct Panel<'c> {
+    curves: &'c [&'c Curve],
+    /// Number of the first curve in the picture, which gives its colour.
+    first: usize,
+    y: Axis,
+}
+
+/// Draws everything over a range of the horizontal axis, each group of curves in a frame of its own.
 pub(crate) fn draw(
-    curves: &[Curve],
+    groups: &[Vec<&Curve>],
     horizontal: Axis,
     options: &PlotOptions,
 ) -> Result<String, PlotError> {
-    let (low, high) = value_range(curves, options.vertical).ok_or(PlotError::NotFinite)?;
-    let vertical = match options.vertical {
-        Scale::Linear => Axis::with_margin(low, high, 6, VALUE_MARGIN),
-        Scale::Logarithmic => Axis::logarithmic(low, high),
+    let mut panels = Vec::new();
+    let mut first = 0;
+    let mut is_finite = false;
+    for curves in groups {
+        let range = value_range(curves, options.vertical);
+        is_finite = is_finite || range.is_some();
+        let (low, high) = range.unwrap_or((0.0, 0.0));
+        let y = match options.vertical {
+            Scale::Logarithmic if range.is_some() => Axis::logarithmic(low, high),
+            _ => Axis::with_margin(low, high, 6, VALUE_MARGIN),
+        };
+        panels.push(Panel { curves, first, y });
+        first += curves.len();
+    }
+    if !is_finite {
+        return Err(PlotError::NotFinite);
+    }
+    let n = panels.len() as u32;
+    let height = match options.height {
+        HEIGHT_DEFAULT if n > 1 => AROUND_HEIGHT + n * PANEL_HEIGHT,
+        height => height,
     };
     let mut svg = String::new();
     let (width, height) = (
         options.width.clamp(200, SIZE_MAX),
-        options.height.clamp(150, SIZE_MAX),
+        height.clamp(150, SIZE_MAX),
     );
     let size = (width * UNIT as u32, height * UNIT as u32);
     let outcome = {
         let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        draw_on(&area, curves, horizontal, vertical, options).and_then(|()| area.present())
+        draw_on(&area, &panels, &horizontal, options).and_then(|()| area.present())
     };
     outcome.map_err(|e| PlotError::Drawing(e.to_string()))?;
     // The picture is `width` pixels wide and its inner coordinates are finer.
@@ -111,7 +145,7 @@ pub(crate) fn draw(
 }
 
 /// Range of all values that the scale can show. Stems stand on zero.
-fn value_range(curves: &[Curve], scale: Scale) -> Option<(f64, f64)> {
+fn value_range(curves: &[&Curve], scale: Scale) -> Option<(f64, f64)> {
     let points = curves.iter().flat_map(|c| c.pieces.iter().flatten());
     let values = points
         .map(|&(_, y)| y)
@@ -126,48 +160,84 @@ fn value_range(curves: &[Curve], scale: Scale) -> Option<(f64, f64)> {
 
 type Drawn = Result<(), DrawingAreaErrorKind<<SVGBackend<'static> as DrawingBackend>::ErrorType>>;
 
-fn draw_on(area: &Area<'_>, curves: &[Curve], x: Axis, y: Axis, options: &PlotOptions) -> Drawn {
+/// One panel has its unit above and its legend beneath it; of several each has both above it.
+fn draw_on(area: &Area<'_>, panels: &[Panel<'_>], x: &Axis, options: &PlotOptions) -> Drawn {
     area.fill(&WHITE)?;
     let (width, height) = area.dim_in_pixel();
     let (width, height) = (width as i32, height as i32);
-    let legend = Legend::new(curves, width);
-    let label_width = y
-        .ticks
+    let is_single = panels.len() == 1;
+    let legends: Vec<Legend> = panels
         .iter()
-        .map(|&t| text_width(&y.label(t), FONT_SIZE))
-        .max();
-    let common_unit = common_unit(curves);
-    let top = MARGIN
-        + if options.title.is_some() {
-            TITLE_SIZE + 2 * GAP
-        } else {
-            0
-        }
-        + if common_unit.is_some() {
-            FONT_SIZE + GAP
-        } else {
-            0
-        };
-    let frame = Frame {
-        left: MARGIN + label_width.unwrap_or(0) + TICK_LENGTH + GAP,
-        top,
-        right: width - MARGIN - GAP,
-        bottom: height - MARGIN - legend.height() - 2 * FONT_SIZE - 3 * GAP,
-        x,
-        y,
+        .map(|p| Legend::new(p, width, is_single))
+        .collect();
+    let labels = panels
+        .iter()
+        .flat_map(|p| p.y.ticks.iter().map(|&t| p.y.label(t)));
+    let label_width = labels.map(|label| text_width(&label, FONT_SIZE)).max();
+    let left = MARGIN + label_width.unwrap_or(0) + TICK_LENGTH + GAP;
+    let right = width - MARGIN - GAP;
+    let head_of = |legend: &Legend| match is_single {
+        true if common_unit(panels[0].curves).is_some() => FONT_SIZE + GAP,
+        true => 0,
+        false => legend.height() + GAP,
     };
+    let top = MARGIN + options.title.as_ref().map_or(0, |_| TITLE_SIZE + 2 * GAP);
+    let below = if is_single { legends[0].height() } else { 0 };
+    let bottom = height - MARGIN - below - 2 * FONT_SIZE - 3 * GAP;
+    let heads: i32 = legends.iter().map(head_of).sum();
+    let between = 2 * GAP;
+    let n = panels.len() as i32;
+    let frame_height = (bottom - top - heads - (n - 1) * between) / n;
     if let Some(title) = &options.title {
         let style = text_style(TITLE_SIZE, HPos::Left, VPos::Top);
-        area.draw_text(title, &style, (frame.left, MARGIN))?;
+        area.draw_text(title, &style, (left, MARGIN))?;
     }
-    if let Some(unit) = common_unit {
-        let style = text_style(FONT_SIZE, HPos::Left, VPos::Bottom);
-        area.draw_text(&format!("[{unit}]"), &style, (frame.left, frame.top - GAP))?;
+    let mut from = top;
+    for (k, (panel, legend)) in panels.iter().zip(&legends).enumerate() {
+        let begin = from + head_of(legend);
+        let frame = Frame {
+            left,
+            top: begin,
+            right,
+            bottom: begin + frame_height,
+            x: x.clone(),
+            y: panel.y.clone(),
+        };
+        let is_last = k + 1 == panels.len();
+        draw_panel(
+            area,
+            panel,
+            &frame,
+            is_last.then_some(&options.horizontal),
+            options,
+        )?;
+        let unit = common_unit(panel.curves).filter(|_| is_single);
+        if let Some(unit) = unit {
+            let style = text_style(FONT_SIZE, HPos::Left, VPos::Bottom);
+            area.draw_text(&format!("[{unit}]"), &style, (left, frame.top - GAP))?;
+        }
+        let first_line = match is_single {
+            true => height - MARGIN - legend.height() + LEGEND_LINE / 2,
+            false => from + LEGEND_LINE / 2,
+        };
+        legend.draw(area, left, first_line)?;
+        from = frame.bottom + between;
     }
-    draw_grid(area, &frame, &options.horizontal)?;
-    draw_events(area, &frame, &options.events)?;
-    for (curve, color) in curves.iter().zip(PALETTE.iter().cycle()) {
-        draw_curve(area, &frame, curve, *color)?;
+    Ok(())
+}
+
+/// The frame with its grid, events and curves. `horizontal`: the text at the axis of the lowest frame.
+fn draw_panel(
+    area: &Area<'_>,
+    panel: &Panel<'_>,
+    frame: &Frame,
+    horizontal: Option<&String>,
+    options: &PlotOptions,
+) -> Drawn {
+    draw_grid(area, frame, horizontal)?;
+    draw_events(area, frame, &options.events)?;
+    for (k, curve) in panel.curves.iter().enumerate() {
+        draw_curve(area, frame, curve, colour(panel.first + k))?;
     }
     let (left, top, right, bottom) = (frame.left, frame.top, frame.right, frame.bottom);
     let corners = vec![
@@ -177,12 +247,15 @@ fn draw_on(area: &Area<'_>, curves: &[Curve], x: Axis, y: Axis, options: &PlotOp
         (left, bottom),
         (left, top),
     ];
-    area.draw(&PathElement::new(corners, INK.stroke_width(HAIRLINE)))?;
-    legend.draw(area, &frame, height)
+    area.draw(&PathElement::new(corners, INK.stroke_width(HAIRLINE)))
+}
+
+fn colour(curve: usize) -> RGBColor {
+    PALETTE[curve % PALETTE.len()]
 }
 
 /// The unit, if all curves have the same one.
-fn common_unit(curves: &[Curve]) -> Option<&str> {
+fn common_unit<'c>(curves: &[&'c Curve]) -> Option<&'c str> {
     let unit = curves.first()?.unit.as_str();
     (!unit.is_empty() && curves.iter().all(|c| c.unit == unit)).then_some(unit)
 }
@@ -195,7 +268,7 @@ fn text_style(size: i32, h: HPos, v: VPos) -> TextStyle<'static> {
         .pos(Pos::new(h, v))
 }
 
-fn draw_grid(area: &Area<'_>, frame: &Frame, horizontal: &str) -> Drawn {
+fn draw_grid(area: &Area<'_>, frame: &Frame, horizontal: Option<&String>) -> Drawn {
     let line = |from, to, color: RGBColor| {
         area.draw(&PathElement::new(
             vec![from, to],
@@ -207,11 +280,13 @@ fn draw_grid(area: &Area<'_>, frame: &Frame, horizontal: &str) -> Drawn {
         let x = frame.px(tick);
         line((x, frame.top), (x, frame.bottom), GRID)?;
         line((x, frame.bottom), (x, frame.bottom + TICK_LENGTH), INK)?;
-        area.draw_text(
-            &frame.x.label(tick),
-            &below,
-            (x, frame.bottom + TICK_LENGTH + GAP / 2),
-        )?;
+        if horizontal.is_some() {
+            area.draw_text(
+                &frame.x.label(tick),
+                &below,
+                (x, frame.bottom + TICK_LENGTH + GAP / 2),
+            )?;
+        }
     }
     let beside = text_style(FONT_SIZE, HPos::Right, VPos::Center);
     for &tick in &frame.y.ticks {
@@ -226,7 +301,10 @@ fn draw_grid(area: &Area<'_>, frame: &Frame, horizontal: &str) -> Drawn {
     }
     let center = (frame.left + frame.right) / 2;
     let y = frame.bottom + TICK_LENGTH + FONT_SIZE + GAP;
-    area.draw_text(horizontal, &below, (center, y))
+    match horizontal {
+        Some(text) => area.draw_text(text, &below, (center, y)),
+        None => Ok(()),
+    }
 }
 
 fn draw_events(area: &Area<'_>, frame: &Frame, events: &[f64]) -> Drawn {
@@ -238,12 +316,36 @@ fn draw_events(area: &Area<'_>, frame: &Frame, events: &[f64]) -> Drawn {
         .collect();
     columns.dedup();
     if columns.len() > EVENT_LINES_MAX {
-        return Ok(());
+        return draw_density(area, frame, events);
     }
     for x in columns {
         area.draw(&PathElement::new(
             vec![(x, frame.top), (x, frame.bottom)],
             EVENT.mix(0.9).stroke_width(HAIRLINE),
+        ))?;
+    }
+    Ok(())
+}
+
+/// How many events there are where: the more, the stronger the colour.
+fn draw_density(area: &Area<'_>, frame: &Frame, events: &[f64]) -> Drawn {
+    let n_columns = ((frame.right - frame.left) / DENSITY_COLUMN).max(1);
+    let mut counts = vec![0_u32; n_columns as usize];
+    for &t in events {
+        if (frame.x.low..=frame.x.high).contains(&t) {
+            let column = ((frame.px(t) - frame.left) / DENSITY_COLUMN).clamp(0, n_columns - 1);
+            counts[column as usize] += 1;
+        }
+    }
+    let most = f64::from(counts.iter().copied().max().unwrap_or(1).max(1));
+    for (k, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let share = (f64::from(count) / most).sqrt();
+        let strength = DENSITY_FAINT + (DENSITY_FULL - DENSITY_FAINT) * share;
+        let from = frame.left + k as i32 * DENSITY_COLUMN;
+        let to = (from + DENSITY_COLUMN).min(frame.right);
+        area.draw(&Rectangle::new(
+            [(from, frame.top), (to, frame.bottom)],
+            EVENT.mix(strength).filled(),
         ))?;
     }
     Ok(())
@@ -258,6 +360,15 @@ fn draw_curve(area: &Area<'_>, frame: &Frame, curve: &Curve, color: RGBColor) ->
     let dot = |point| area.draw(&Circle::new(point, 5 * UNIT / 2, color.filled()));
     for piece in &curve.pieces {
         match curve.style {
+            LineStyle::Area => {
+                let corners: Vec<(i32, i32)> = piece.iter().map(place).collect();
+                area.draw(&Polygon::new(corners, color.mix(AREA_STRENGTH).filled()))?;
+            }
+            LineStyle::Crosses => {
+                for point in piece {
+                    draw_cross(area, place(point), color)?;
+                }
+            }
             LineStyle::Points => {
                 for point in piece {
                     dot(place(point))?;
@@ -289,6 +400,18 @@ fn draw_curve(area: &Area<'_>, frame: &Frame, curve: &Curve, color: RGBColor) ->
                 }
             }
         }
+    }
+    Ok(())
+}
+
+/// How much of its colour an area has.
+const AREA_STRENGTH: f64 = 0.2;
+
+fn draw_cross(area: &Area<'_>, (x, y): (i32, i32), color: RGBColor) -> Drawn {
+    const ARM: i32 = 5 * UNIT;
+    for side in [-1, 1] {
+        let ends = vec![(x - ARM, y - side * ARM), (x + ARM, y + side * ARM)];
+        area.draw(&PathElement::new(ends, color.stroke_width(CURVE_LINE)))?;
     }
     Ok(())
 }
@@ -374,31 +497,45 @@ fn thinned(points: impl Iterator<Item = (i32, i32)>) -> Vec<(i32, i32)> {
     out
 }
 
-/// Names with their colours, in lines beneath the picture.
+/// Names with their colours, in lines.
 struct Legend {
-    /// Line, offset, text and style of each entry.
-    entries: Vec<(i32, i32, String, LineStyle)>,
+    entries: Vec<Entry>,
     lines: i32,
 }
 
+struct Entry {
+    line: i32,
+    offset: i32,
+    text: String,
+    style: LineStyle,
+    color: RGBColor,
+}
+
 impl Legend {
-    fn new(curves: &[Curve], width: i32) -> Legend {
-        let with_units = common_unit(curves).is_none();
+    /// The unit is part of the names if it is not one for all, and before them if there are other panels.
+    fn new(panel: &Panel<'_>, width: i32, is_single: bool) -> Legend {
+        let common = common_unit(panel.curves);
         let room = width - 2 * MARGIN;
         let (mut line, mut offset) = (0, 0);
-        let mut entries = Vec::with_capacity(curves.len());
-        for curve in curves {
-            let text = if with_units && !curve.unit.is_empty() {
-                format!("{} [{}]", curve.name, curve.unit)
-            } else {
-                curve.name.clone()
+        let mut entries = Vec::with_capacity(panel.curves.len());
+        for (k, curve) in panel.curves.iter().enumerate() {
+            let has_unit = (common.is_none() || !is_single) && !curve.unit.is_empty();
+            let text = match has_unit {
+                true => format!("{} [{}]", curve.name, curve.unit),
+                false => curve.name.clone(),
             };
             let entry_width = LEGEND_SWATCH + GAP + text_width(&text, FONT_SIZE) + 3 * GAP;
             if offset > 0 && offset + entry_width > room {
                 line += 1;
                 offset = 0;
             }
-            entries.push((line, offset, text, curve.style));
+            entries.push(Entry {
+                line,
+                offset,
+                text,
+                style: curve.style,
+                color: colour(panel.first + k),
+            });
             offset += entry_width;
         }
         Legend {
@@ -411,17 +548,22 @@ impl Legend {
         self.lines * LEGEND_LINE
     }
 
-    fn draw(&self, area: &Area<'_>, frame: &Frame, height: i32) -> Drawn {
+    /// `first`: the middle of the first line.
+    fn draw(&self, area: &Area<'_>, left: i32, first: i32) -> Drawn {
         let beside = text_style(FONT_SIZE, HPos::Left, VPos::Center);
-        let first = height - MARGIN - self.height() + LEGEND_LINE / 2;
-        for ((line, offset, text, style), color) in self.entries.iter().zip(PALETTE.iter().cycle())
-        {
-            let (x, y) = (frame.left + offset, first + line * LEGEND_LINE);
+        for entry in &self.entries {
+            let color = entry.color;
+            let (x, y) = (left + entry.offset, first + entry.line * LEGEND_LINE);
             let swatch = [(x, y), (x + LEGEND_SWATCH, y)];
             let middle = (x + LEGEND_SWATCH / 2, y);
-            match style {
+            match entry.style {
                 LineStyle::Points | LineStyle::Stems => {
                     area.draw(&Circle::new(middle, 4 * UNIT, color.filled()))?;
+                }
+                LineStyle::Crosses => draw_cross(area, middle, color)?,
+                LineStyle::Area => {
+                    let corners = [(x, y - 5 * UNIT), (x + LEGEND_SWATCH, y + 5 * UNIT)];
+                    area.draw(&Rectangle::new(corners, color.mix(AREA_STRENGTH).filled()))?;
                 }
                 LineStyle::Dashed => {
                     for dash in dashes(&swatch) {
@@ -433,7 +575,7 @@ impl Legend {
                     color.stroke_width(SWATCH_LINE),
                 ))?,
             }
-            area.draw_text(text, &beside, (x + LEGEND_SWATCH + GAP, y))?;
+            area.draw_text(&entry.text, &beside, (x + LEGEND_SWATCH + GAP, y))?;
         }
         Ok(())
     }

@@ -8,10 +8,12 @@
 
 mod layout;
 mod modes;
+mod pdf;
 #[cfg(feature = "png")]
 mod png;
 mod structure;
 mod svg;
+mod terminal;
 mod ticks;
 mod timeline;
 
@@ -22,9 +24,11 @@ use ticks::Axis;
 
 pub use layout::{HEIGHT_DEFAULT, WIDTH_DEFAULT};
 pub use modes::{ModeGraph, ModeNode, ModeTransition, draw_modes};
+pub use pdf::to_pdf;
 #[cfg(feature = "png")]
 pub use png::to_png;
 pub use structure::{PictureEquation, PictureUnknown, StructurePicture, draw_structure};
+pub use terminal::plot_terminal;
 pub use timeline::{TimelineRow, draw_timeline};
 
 /// What a picture looks like.
@@ -37,10 +41,11 @@ pub struct PlotOptions {
     pub events: Vec<f64>,
     /// Text at the horizontal axis.
     pub horizontal: String,
+    pub horizontal_scale: Scale,
     pub vertical: Scale,
 }
 
-/// Of the vertical axis.
+/// Of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scale {
     #[default]
@@ -56,8 +61,12 @@ pub enum LineStyle {
     Dashed,
     /// A dot for every point.
     Points,
+    /// A cross for every point.
+    Crosses,
     /// A dot for every point, on a vertical line from zero: lines of a spectrum.
     Stems,
+    /// A closed area through the points, filled faintly: a tube.
+    Area,
 }
 
 /// A named line through points. Where its horizontal values do not grow it is a path, as in a phase plot.
@@ -100,6 +109,7 @@ impl Default for PlotOptions {
             height: HEIGHT_DEFAULT,
             events: Vec::new(),
             horizontal: "time [s]".to_owned(),
+            horizontal_scale: Scale::Linear,
             vertical: Scale::Linear,
         }
     }
@@ -157,7 +167,72 @@ pub fn plot_over_time(
     }
     let time = table.time();
     let horizontal = Axis::exact(time[0], time[time.len() - 1], TICKS);
-    layout::draw(&curves, horizontal, options)
+    layout::draw(&by_unit(&curves), horizontal, options)
+}
+
+/// Curves of one unit have one panel, in the order in which the units come.
+fn by_unit(curves: &[Curve]) -> Vec<Vec<&Curve>> {
+    let mut panels: Vec<Vec<&Curve>> = Vec::new();
+    for curve in curves {
+        match panels.iter_mut().find(|panel| panel[0].unit == curve.unit) {
+            Some(panel) => panel.push(curve),
+            None => panels.push(vec![curve]),
+        }
+    }
+    panels
+}
+
+/// Draws lines over one horizontal axis, each group in a panel of its own.
+pub fn plot_panels(groups: &[Vec<Line>], options: &PlotOptions) -> Result<String, PlotError> {
+    let curves: Vec<Vec<Curve>> = (groups.iter())
+        .map(|lines| lines.iter().map(Curve::of_line).collect())
+        .collect();
+    let panels: Vec<Vec<&Curve>> = curves.iter().map(|panel| panel.iter().collect()).collect();
+    let horizontal = horizontal_axis(groups.iter().flatten(), &panels, options)?;
+    layout::draw(&panels, horizontal, options)
+}
+
+/// Draws lines over one horizontal axis, those of one unit in a panel.
+pub fn plot_by_unit(lines: &[Line], options: &PlotOptions) -> Result<String, PlotError> {
+    let mut groups: Vec<Vec<Line>> = Vec::new();
+    for line in lines {
+        match groups.iter_mut().find(|group| group[0].unit == line.unit) {
+            Some(group) => group.push(line.clone()),
+            None => groups.push(vec![line.clone()]),
+        }
+    }
+    plot_panels(&groups, options)
+}
+
+fn horizontal_axis<'l>(
+    lines: impl Iterator<Item = &'l Line>,
+    panels: &[Vec<&Curve>],
+    options: &PlotOptions,
+) -> Result<Axis, PlotError> {
+    let is_shown = |x: &f64| match options.horizontal_scale {
+        Scale::Linear => x.is_finite(),
+        Scale::Logarithmic => x.is_finite() && *x > 0.0,
+    };
+    let xs = lines
+        .flat_map(|line| &line.points)
+        .map(|p| p.0)
+        .filter(is_shown);
+    let range = xs.fold(None, |range, x| match range {
+        None => Some((x, x)),
+        Some((low, high)) => Some((x.min(low), x.max(high))),
+    });
+    let (low, high): (f64, f64) = range.ok_or(PlotError::Nothing)?;
+    let touches = |curve: &&Curve| {
+        let is_marked = matches!(curve.style, LineStyle::Stems | LineStyle::Crosses);
+        (curve.is_path && curve.style != LineStyle::Area) || is_marked
+    };
+    Ok(match options.horizontal_scale {
+        Scale::Logarithmic => Axis::logarithmic(low, high),
+        Scale::Linear if panels.iter().flatten().any(touches) => {
+            Axis::with_margin(low, high, TICKS, PATH_MARGIN)
+        }
+        Scale::Linear => Axis::exact(low, high, TICKS),
+    })
 }
 
 /// Draws variables over another variable.
@@ -213,20 +288,9 @@ pub fn plot_lines<L: Clone + Into<Line>>(
 ) -> Result<String, PlotError> {
     let lines: Vec<Line> = lines.iter().cloned().map(Into::into).collect();
     let curves: Vec<Curve> = lines.iter().map(Curve::of_line).collect();
-    let xs = (lines.iter().flat_map(|line| &line.points))
-        .map(|p| p.0)
-        .filter(|x| x.is_finite());
-    let range = xs.fold(None, |range, x| match range {
-        None => Some((x, x)),
-        Some((low, high)) => Some((x.min(low), x.max(high))),
-    });
-    let (low, high): (f64, f64) = range.ok_or(PlotError::Nothing)?;
-    let touches = |curve: &Curve| curve.is_path || curve.style == LineStyle::Stems;
-    let horizontal = match curves.iter().any(touches) {
-        true => Axis::with_margin(low, high, TICKS, PATH_MARGIN),
-        false => Axis::exact(low, high, TICKS),
-    };
-    layout::draw(&curves, horizontal, options)
+    let panel: Vec<Vec<&Curve>> = vec![curves.iter().collect()];
+    let horizontal = horizontal_axis(lines.iter(), &panel, options)?;
+    layout::draw(&panel, horizontal, options)
 }
 
 /// A variable as it is drawn: pieces without jumps, and the jumps between them.
@@ -267,7 +331,7 @@ impl Curve {
             style,
             is_path,
         };
-        let joined = is_path || matches!(style, LineStyle::Points | LineStyle::Stems);
+        let joined = is_path || !matches!(style, LineStyle::Solid | LineStyle::Dashed);
         let mut piece: Vec<(f64, f64)> = Vec::new();
         for (t, y) in points {
             if !y.is_finite() || !t.is_finite() {

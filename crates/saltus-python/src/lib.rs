@@ -8,6 +8,7 @@
 
 mod column;
 mod errors;
+mod fmu;
 mod model;
 mod ode;
 mod options;
@@ -40,6 +41,7 @@ fn _saltus(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<simulator::Simulator>()?;
     m.add_class::<simulator::State>()?;
     m.add_class::<column::Column>()?;
+    m.add_class::<fmu::Fmu>()?;
     m.add_function(wrap_pyfunction!(main, m)?)?;
     m.add_function(wrap_pyfunction!(ode::simulate_ode, m)?)?;
     Ok(())

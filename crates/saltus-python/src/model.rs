@@ -1,6 +1,7 @@
 //! Compiled models.
 
 use crate::errors::{diagnostics, exception, interrupted};
+use crate::fmu::export;
 use crate::options::{Options, settings};
 use crate::run::{Run, kind_name, type_name};
 use crate::signals::{Watch, aside};
@@ -9,6 +10,7 @@ use crate::value::to_python;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use saltus::{Causality, Control, Progress, Settable, SlotRole, Value, Variable};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 #[pyclass(frozen, module = "saltus._saltus")]
@@ -104,6 +106,18 @@ impl Model {
             (Ok(_), Some(why)) => Err(why),
             (Err(error), Some(why)) => Err(interrupted(py, why, Some(error))),
         }
+    }
+
+    /// The model as an FMU.
+    fn export_fmu(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        version: u32,
+        include_sources: bool,
+    ) -> PyResult<()> {
+        let written = py.detach(|| export(&self.inner, &path, version, include_sources));
+        written.map_err(|error| exception(py, error))
     }
 
     /// The model as bytes: with all that a run needs, and what another compilation needs.

@@ -98,8 +98,11 @@ fn walk(path: &Path, in_library: bool, around: &mut Vec<PathBuf>, cases: &mut Ve
         match entry {
             Ok(entry) => {
                 let path = entry.path();
-                let in_library = in_library || path.join("package.mo").is_file();
-                walk(&path, in_library, around, cases);
+                let is_package = path.join("package.mo").is_file();
+                // A folder in a library is a package of it only with such a file (specification 13.4.1).
+                if is_package || !in_library || !path.is_dir() {
+                    walk(&path, in_library || is_package, around, cases);
+                }
             }
             Err(_) => cases.push(broken(path)),
         }

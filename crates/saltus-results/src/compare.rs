@@ -340,6 +340,31 @@ fn time_tolerance(
     (options.relative_time * duration).min(sharp)
 }
 
+/// The tube around a signal of the reference in which [`compare`] wants the result: time, lower and upper bound at the rows of the reference.
+pub fn tube_around(
+    result: &ResultTable,
+    reference: &ResultTable,
+    name: &str,
+    options: &TubeOptions,
+) -> Option<Vec<(f64, f64, f64)>> {
+    let curve = Curve {
+        t: reference.time(),
+        y: reference.signal(name)?.to_vec(),
+    };
+    let duration = curve.t.last()? - curve.t.first()?;
+    let spacing = |table: &ResultTable| median_spacing(table.time());
+    let dt = time_tolerance(duration, spacing(result), spacing(reference), options);
+    let mut extremes = Extremes::default();
+    curve.y.iter().for_each(|value| extremes.add(*value));
+    let dy = Tube::new(&extremes, options).dy;
+    let mut window = tube::Window::new(&curve, dt);
+    let bounds = curve.t.iter().map(|&t| {
+        let (low, high) = window.extremes(t);
+        (t, low - dy, high + dy)
+    });
+    Some(bounds.collect())
+}
+
 /// Median distance of neighbouring different times; 0 if there are none.
 pub fn median_spacing(times: &[f64]) -> f64 {
     let mut steps: Vec<f64> = times

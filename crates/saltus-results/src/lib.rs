@@ -25,14 +25,14 @@ mod table;
 
 pub use compare::{
     Comparison, Coverage, SignalComparison, SignalVerdict, TubeOptions, Verdict, compare,
-    compare_all, compare_files, median_spacing,
+    compare_all, compare_files, median_spacing, tube_around,
 };
 pub use csv::{CsvWriter, push_csv_name, push_csv_number, read_csv, write_csv};
 pub use event::{
     Cause, Change, EventKind, EventRecord, Impulse, read_events, write_event, write_events,
 };
 pub use glob::Glob;
-pub use mat4::{MatWriter, read_mat, write_mat};
+pub use mat4::{MatMatrix, MatWriter, read_mat, write_mat, write_mat_matrices};
 pub use parquet::{ParquetColumn, ParquetWriter, write_parquet, write_parquet_columns};
 pub use reader::{ResultReader, read_result};
 pub use recorder::{Recorder, Selection, Streamer};

@@ -22,7 +22,7 @@ mod read;
 mod write;
 
 pub(crate) use read::MatLayout;
-pub use write::{MatWriter, write_mat};
+pub use write::{MatMatrix, MatWriter, write_mat, write_mat_matrices};
 
 use crate::reader::read_whole;
 use crate::{ReadError, ResultTable};

@@ -1,13 +1,16 @@
 //! Parquet results: one column of doubles for time and for each variable, texts where a table has them.
 //!
 //! Written is the plain part of the format (version 2.9 of its specification): required columns, pages with the encoding PLAIN, no compression, no statistics, and the
-//! description at the end in Thrift's compact protocol. Any reader of Parquet reads it; reading it back is not done here.
+//! description at the end in Thrift's compact protocol. Any reader of Parquet reads it. Read is more than that: see [`read`].
 //!
 //! ```text
 //! PAR1 (column chunks of a row group)* description length-of-description PAR1
 //! ```
 
+mod decode;
 mod description;
+mod read;
+mod snappy;
 #[cfg(test)]
 mod tests;
 mod thrift;
@@ -19,6 +22,7 @@ use crate::ResultTable;
 use crate::stream::{Medium, write_all};
 use description::{PhysicalType, describe, group_at};
 
+pub(crate) use read::ParquetLayout;
 pub use writer::ParquetWriter;
 
 const MAGIC: &[u8; 4] = b"PAR1";

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 use crate::csv::CsvLayout;
 use crate::mat4::MatLayout;
+use crate::parquet::ParquetLayout;
 use crate::{ReadError, ResultTable, SeriesId};
 
 /// A result file that is open for reading.
@@ -20,6 +21,7 @@ pub struct ResultReader<R: Read + Seek> {
 enum Layout {
     Mat(MatLayout),
     Csv(CsvLayout),
+    Parquet(ParquetLayout),
 }
 
 /// Text is read in pieces of this size.
@@ -36,9 +38,12 @@ impl<R: Read + Seek> ResultReader<R> {
             source.rewind().map_err(|e| ReadError::io(&e))?;
             let (layout, outline) = CsvLayout::open(&mut source)?;
             (Layout::Csv(layout), outline)
+        } else if lower.ends_with(".parquet") {
+            let (layout, outline) = ParquetLayout::open(&mut source)?;
+            (Layout::Parquet(layout), outline)
         } else {
             return Err(ReadError::format(
-                "the ending must be .csv or .mat to say what the file is",
+                "the ending must be .csv, .mat or .parquet to say what the file is",
             ));
         };
         Ok(ResultReader {
@@ -80,6 +85,13 @@ impl<R: Read + Seek> ResultReader<R> {
             Layout::Csv(layout) => Place::Csv {
                 rows: layout.first_row(&mut self.source)?,
                 row: Vec::new(),
+            },
+            Layout::Parquet(_) => Place::Parquet {
+                group: 0,
+                columns: Vec::new(),
+                at: 0,
+                row: Vec::new(),
+                time: f64::NEG_INFINITY,
             },
         };
         Ok(Rows {
@@ -312,6 +324,15 @@ enum Place {
         rows: crate::csv::CsvRows,
         row: Vec<f64>,
     },
+    Parquet {
+        /// The group that is read next.
+        group: usize,
+        /// Time and trajectories of the group before it, from row `at` on.
+        columns: Vec<Vec<f64>>,
+        at: usize,
+        row: Vec<f64>,
+        time: f64,
+    },
 }
 
 impl<R: Read + Seek> Rows<'_, R> {
@@ -349,12 +370,39 @@ impl<R: Read + Seek> Rows<'_, R> {
                 let found = layout.read_row(source, rows, &self.wanted, row)?;
                 Ok(found.then(|| (row[0], &row[1..])))
             }
+            (
+                Place::Parquet {
+                    group,
+                    columns,
+                    at,
+                    row,
+                    time,
+                },
+                Layout::Parquet(layout),
+            ) => {
+                while columns.first().is_none_or(|column| *at == column.len()) {
+                    if *group == layout.n_groups() {
+                        return Ok(None);
+                    }
+                    *columns = layout.read_group(source, *group, &self.wanted)?;
+                    *group += 1;
+                    *at = 0;
+                }
+                row.clear();
+                row.extend(columns.iter().map(|column| column[*at]));
+                *at += 1;
+                if row[0] < *time || !row[0].is_finite() {
+                    return Err(ReadError::format("time goes back or is not a number"));
+                }
+                *time = row[0];
+                Ok(Some((row[0], &row[1..])))
+            }
             _ => unreachable!("the place was made for the layout"),
         }
     }
 }
 
-/// Reads a result, MAT v4 or CSV; the format follows from the name's ending.
+/// Reads a result, MAT v4, CSV or Parquet; the format follows from the name's ending.
 pub fn read_result(file_name: &str, bytes: &[u8]) -> Result<ResultTable, ReadError> {
     read_whole(file_name, bytes)
 }

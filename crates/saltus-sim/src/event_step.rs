@@ -8,6 +8,8 @@
 //!     apply the reinits it asked for         x⁺; of what the mode constrains: a new left limit, from which the constraints may take it by a jump
 //!     enter the mode that it selects         states of that mode, jumps and impulses that its constraints ask for
 //!     if nothing changed: stop               no reinit moved a state, no mode was entered, every discrete slot equals its pre
+//!     if the next pass repeats this one:     what passes read of the one before is unchanged (`System::event_repeats`);
+//!         pre := v; n := n + 1; stop         it counts, and need not run
 //!     pre := v                               for all slots at once; n := n + 1
 //!     reset the flags of sample and clocks   they are true in the first pass only (specification 3.7.5)
 //! reset the flags
@@ -146,7 +148,13 @@ pub(crate) fn event_step<I: Instance>(
         if step.iterations == iterations_max {
             return Err(oscillation(instance, mode, values, tolerances));
         }
+        let asked = moved || entered || ticks || instance.has_modes();
+        let repeats = !asked && instance.system(values).event_repeats(values);
         values.pre.copy_from_slice(&values.v);
+        if repeats {
+            step.iterations += 1;
+            break;
+        }
         if std::mem::take(&mut ticks) {
             instance.clear_time_flags(values);
             step.flags.clear();

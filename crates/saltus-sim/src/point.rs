@@ -367,15 +367,25 @@ impl<S: System> StepCrossings<'_, S> {
     /// By the shortcut of the model, if it has one; otherwise time and states are in the value array.
     #[cfg_attr(debug_assertions, inline(never))]
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn directly(&mut self, t: f64, out: &mut [f64]) -> Option<Result<(), SolveError>> {
+    fn directly(
+        &mut self,
+        t: f64,
+        out: &mut [f64],
+        affine: bool,
+    ) -> Option<Result<(), SolveError>> {
         let x = self.integrator.at(t, self.x);
-        let status = self.system.crossings_at(t, x, self.values, out);
+        let status = match affine {
+            true => self.system.affine_crossings_at(t, x, self.values, out),
+            false => self.system.crossings_at(t, x, self.values, out),
+        };
         if status.is_none() {
             scatter(self.system.states(), t, x, self.values);
         }
         status.map(|status| {
             status?;
-            not_nan(self.system, out, |_| true)
+            not_nan(self.system, out, |class| {
+                !affine || class == CrossingClass::Affine
+            })
         })
     }
 }
@@ -386,7 +396,7 @@ impl<S: System> CrossingFunctions for StepCrossings<'_, S> {
     }
 
     fn evaluate(&mut self, t: f64, out: &mut [f64]) -> Result<(), SolveError> {
-        if let Some(done) = self.directly(t, out) {
+        if let Some(done) = self.directly(t, out, false) {
             return done;
         }
         if !self.affine_only {
@@ -405,7 +415,7 @@ impl<S: System> CrossingFunctions for StepCrossings<'_, S> {
     }
 
     fn evaluate_affine(&mut self, t: f64, out: &mut [f64]) -> Result<(), SolveError> {
-        if let Some(done) = self.directly(t, out) {
+        if let Some(done) = self.directly(t, out, true) {
             return done;
         }
         self.system.eval_affine_crossings(self.values, out)?;

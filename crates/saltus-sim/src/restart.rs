@@ -55,8 +55,19 @@ impl Settling {
     }
 }
 
+/// What came of the trial steps after an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    /// There was none: the values are as the event step left them.
+    NotTried,
+    /// All functions stay on their sides. The states are as before, what follows from them is that of a trial point.
+    Kept,
+    /// The event went on.
+    Changed,
+}
+
 /// Lets functions in their band take the side of the motion: those that caused the event and those that are zero after it;
-/// `resolution` is that of time. True if the event went on; `step` then says what its continuation did as well.
+/// `resolution` is that of time. `step` then says what a continuation of the event did as well.
 pub(crate) fn settle<I: Instance>(
     instance: &mut I,
     mode: &mut Mode,
@@ -66,22 +77,22 @@ pub(crate) fn settle<I: Instance>(
     resolution: f64,
     settling: &mut Settling,
     step: &mut EventStep,
-) -> Result<bool, SimError> {
+) -> Result<Side, SimError> {
     let t = values.time();
     let system = instance.system(values);
     if system.crossings().is_empty() || system.states().is_empty() {
-        return Ok(false);
+        return Ok(Side::NotTried);
     }
     settling.fit(system.states().len(), system.crossings().len());
     gather(system.states(), values, &mut settling.x);
     let moved = trial(system, mode, values, causes, resolution, settling).unwrap_or(false);
     if !moved {
         scatter(system.states(), t, &settling.x, values);
-        return Ok(false);
+        return Ok(Side::Kept);
     }
     scatter(system.states(), t, &settling.along, values);
     event_step(instance, mode, values, tolerances, TimeFlags::Spent, step)?;
-    Ok(true)
+    Ok(Side::Changed)
 }
 
 /// What a trial point is evaluated for.

@@ -30,14 +30,14 @@ use crate::init::initialise;
 use crate::inline::Inline;
 use crate::options::{OptionError, Options, StartPoint};
 use crate::point::{
-    Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all, scatter,
+    Mode, ModelProblem, Relations, StepCrossings, continuous_slots, evaluate_all, gather, scatter,
 };
 use crate::record::{
     Cause, ChangedValue, EventKind, EventRecord, NoteRecord, Recorder, RowKind, RunSummary,
     StepRecord,
 };
 use crate::resolve::size_to_show;
-use crate::restart::{after_event, motion_change, settle};
+use crate::restart::{Side, after_event, motion_change, settle};
 use crate::work::{Room, Work};
 use saltus_control::{Control, Stage, Stop};
 use saltus_model::{
@@ -1103,12 +1103,15 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
                 && let Some(crossing) = self.work.watch.fallen_through(r)
             {
                 let info = &self.instance.system(&self.values).crossings()[crossing];
-                return Err(SimError::ContactLost {
+                let lost = SimError::ContactLost {
                     time: to,
                     relation: info.relation,
                     site: info.site,
                     depth: r[crossing].abs(),
-                });
+                };
+                if self.is_spent(info) {
+                    return Err(lost);
+                }
             }
         }
         Ok(found)
@@ -1559,10 +1562,9 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             rebound |= self.go_on_at_rest()?;
         }
         let slides = self.summary.statistics.sliding_segments > slid;
-        let moved = alone
-            && self.constrained.is_none()
-            && self.motion_change().is_some()
-            && settle(
+        let is_free = self.constrained.is_none();
+        let side = if alone && is_free && self.motion_change().is_some() {
+            settle(
                 &mut *self.instance,
                 &mut self.mode,
                 &mut self.values,
@@ -1571,10 +1573,18 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
                 resolution,
                 &mut self.work.settling,
                 &mut self.work.step,
-            )?;
-        self.right_limits()?;
+            )?
+        } else {
+            Side::NotTried
+        };
+        // A mode may put a state back after the event step, and leave what follows from it where it was.
+        let known = is_free && side != Side::Kept && !self.instance.has_modes();
+        if !known || !self.instance.system(&self.values).event_completes() {
+            self.evaluate_point(Accuracy::Tight, Guess::Current, Phase::Event)?;
+        }
+        self.accept_right_limits()?;
         Ok(Settled {
-            moved,
+            moved: side == Side::Changed,
             rebound,
             slides,
         })
@@ -1719,9 +1729,11 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
 
     /// All continuous variables after an event.
     fn right_limits(&mut self) -> Result<(), SimError> {
-        if !self.instance.system(&self.values).event_completes() {
-            self.evaluate_point(Accuracy::Tight, Guess::Current, Phase::Event)?;
-        }
+        self.evaluate_point(Accuracy::Tight, Guess::Current, Phase::Event)?;
+        self.accept_right_limits()
+    }
+
+    fn accept_right_limits(&mut self) -> Result<(), SimError> {
         self.accept_point();
         self.check_finite()?;
         self.deliver_warnings();
@@ -1794,7 +1806,8 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
                     self.work.isolation.restart_within(i, self.work.r[i], band);
                 }
             }
-            for (i, band) in self.round_off_of_time() {
+            self.round_off_of_time();
+            for &(i, band) in &self.work.round_off {
                 self.work.isolation.restart_within(i, self.work.r[i], band);
             }
             let Work {
@@ -1822,43 +1835,66 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         Ok(())
     }
 
-    /// How much the resolution of time moves the functions that made the present event happen, where they are zero after it.
+    /// How much the resolution of time moves the functions that made the present event happen, where they are zero after it; in
+    /// `work.round_off`.
     ///
     /// The voltage u(t) - v at a diode that has just turned off begins with a slope of zero, but u(t) and v move by u' ε t each between two floats. Within
     /// that the function has no sign. Measured by a step of time alone, with the states as they are. Functions that are affine have no
     /// such part: time enters them as the states do.
-    fn round_off_of_time(&mut self) -> Vec<(usize, f64)> {
+    fn round_off_of_time(&mut self) {
         let system = self.instance.system(&self.values);
-        let (crossings, r) = (system.crossings(), &self.work.r);
+        let crossings = system.crossings();
+        let Work {
+            causes,
+            r,
+            round_off,
+            kept,
+            r_moved,
+            x,
+            ..
+        } = &mut self.work;
         let is_zero = |i: usize| {
             let nominal = nominal_magnitude(crossings[i].nominal);
             crossings[i].class == CrossingClass::General && r[i].abs() <= NEAR_ZERO_REL * nominal
         };
-        let indices = self.work.causes.iter().map(|change| change.index);
-        let zeros: Vec<usize> = indices.filter(|&i| i < r.len() && is_zero(i)).collect();
-        if zeros.is_empty() {
-            return Vec::new();
+        let indices = causes.iter().map(|change| change.index);
+        round_off.clear();
+        round_off.extend(
+            indices
+                .filter(|&i| i < r.len() && is_zero(i))
+                .map(|i| (i, 0.0)),
+        );
+        if round_off.is_empty() {
+            return;
         }
+        kept.clone_from(&self.values.v);
+        r_moved.resize(r.len(), 0.0);
+        gather(system.states(), &self.values, x);
         let t = self.values.time();
-        let now = self.values.v.clone();
-        self.values
-            .set(Slot::TIME, t + RESTART_ULPS * time_resolution(t, 0.0));
-        let mut moved = vec![0.0; r.len()];
+        let t = t + RESTART_ULPS * time_resolution(t, 0.0);
         let driver = &mut self.mode.driver;
-        let mut run = |kind| {
-            let (accuracy, guess) = (Accuracy::Tight, Guess::Current);
-            driver.run(system, kind, &mut self.values, accuracy, guess)
+        let evaluated = match system.crossings_at(t, x, &mut self.values, r_moved) {
+            Some(status) => status.map_err(SolveError::from),
+            None => {
+                self.values.set(Slot::TIME, t);
+                let mut run = |kind| {
+                    let (accuracy, guess) = (Accuracy::Tight, Guess::Current);
+                    driver.run(system, kind, &mut self.values, accuracy, guess)
+                };
+                run(ScheduleKind::Derivatives)
+                    .and_then(|()| run(ScheduleKind::Crossings))
+                    .and_then(|()| Ok(system.eval_crossings(&mut self.values, r_moved)?))
+            }
         };
-        let evaluated = run(ScheduleKind::Derivatives)
-            .and_then(|()| run(ScheduleKind::Crossings))
-            .and_then(|()| Ok(system.eval_crossings(&mut self.values, &mut moved)?));
-        self.values.v = now;
+        std::mem::swap(&mut self.values.v, kept);
         // What cannot be evaluated there is left to the located values.
         match evaluated {
-            Ok(()) => (zeros.into_iter())
-                .map(|i| (i, (moved[i] - self.work.r[i]).abs()))
-                .collect(),
-            Err(_) => Vec::new(),
+            Ok(()) => {
+                for (i, band) in round_off {
+                    *band = (r_moved[*i] - r[*i]).abs();
+                }
+            }
+            Err(_) => round_off.clear(),
         }
     }
 

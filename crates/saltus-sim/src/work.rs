@@ -93,6 +93,10 @@ pub(crate) struct Work {
     pub(crate) x: Vec<f64>,
     pub(crate) dx: Vec<f64>,
     pub(crate) r: Vec<f64>,
+    /// How far the resolution of time moves functions that are zero after an event, and what that is found with.
+    pub(crate) round_off: Vec<(usize, f64)>,
+    pub(crate) r_moved: Vec<f64>,
+    pub(crate) kept: Vec<f64>,
     /// Slots that must be finite at accepted points.
     pub(crate) finite: Vec<usize>,
     /// The round-off of each function that was zero when the last event ended; zero for all others.
@@ -131,6 +135,9 @@ impl Work {
             x: vec![0.0; system.states().len()],
             dx: vec![0.0; system.states().len()],
             r: vec![0.0; n_crossings],
+            round_off: Vec::new(),
+            r_moved: Vec::new(),
+            kept: Vec::new(),
             finite: continuous_slots(instance.info()),
             at_zero: vec![0.0; n_crossings],
         }

@@ -7,6 +7,7 @@
 //!            after many steps without that → implicit for a window, to compare
 //! implicit:  BDF for large sparse systems without many restarts, else Radau IIA
 //!            over a window of steps an explicit method would have been cheaper → explicit
+//!            large sparse systems: after many steps → the other one for a window, and the one that covers more time for its cost
 //! ```
 //! Both ways are decided by cost. An explicit step of size h at a problem with the Lipschitz bound L of the Jacobian costs
 //! s·max(1, h L/β) evaluations (s evaluations a step, β the stability boundary); the implicit steps are counted. Each return to the
@@ -38,6 +39,12 @@ const REPEATED_RATIO: f64 = 1.75;
 /// shows it. Each trial in vain makes the next one come later by `TRIAL_GROWTH`, so that all together cost little.
 const TRIAL_STEPS: u64 = 1000;
 const TRIAL_GROWTH: u64 = 4;
+/// Steps of one of the two implicit methods for large systems after which the other one is tried for `WINDOW_MIN` steps. A multistep method creeps where
+/// eigenvalues lie at the imaginary axis: a line of 640 sections takes 15 000 steps of BDF and 224 of Radau IIA. The next trial comes later by `TRIAL_GROWTH`.
+const RIVAL_STEPS: u64 = 400;
+/// Cost of an evaluation with its part of the solution of linear systems, if both cost alike: Radau IIA solves a real and a complex system for three
+/// evaluations, which is the work of five real ones; a multistep method one for each.
+const RADAU_WEIGHT: f64 = 5.0 / 3.0;
 /// Coming back to the implicit method within so many steps was too early.
 const EARLY: u64 = 100;
 /// Steps per restart below which a multistep method is not used, and from which on it is taken again.
@@ -79,16 +86,36 @@ pub(crate) struct Auto {
     run_time: f64,
     /// During a trial: evaluations that the explicit method needed for a unit of time.
     trial_pace: Option<f64>,
+    /// During a trial: the second one of the two implicit methods is in use.
+    tried_both: bool,
     /// Time that the implicit steps of the window covered.
     window_time: f64,
+    /// The method for large sparse systems.
+    preferred: SolverName,
+    /// Its steps since it was taken, what they cost and the time that they covered.
+    turn: Turn,
+    rival_after: u64,
+    /// While the other one is tried: the cost of a unit of time with the one before.
+    pace_before: Option<f64>,
+    /// The implicit method to go on with.
+    next_implicit: Option<SolverName>,
     /// Mean number of implicit steps between restarts; infinite before the first.
     steps_per_segment: f64,
     steps_in_segment: u32,
 }
 
+/// Steps of one method.
+#[derive(Clone, Copy, Default, Debug, serde::Serialize, serde::Deserialize)]
+struct Turn {
+    steps: u64,
+    cost: f64,
+    time: f64,
+}
+
 /// What an accepted step of an implicit method says.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ImplicitStep {
+    pub(crate) method: SolverName,
     pub(crate) step_size: f64,
     /// Evaluations for it, with its rejected trials and Jacobians.
     pub(crate) evaluations: u64,
@@ -119,7 +146,13 @@ impl Auto {
             run_evaluations: 0.0,
             run_time: 0.0,
             trial_pace: None,
+            tried_both: false,
             window_time: 0.0,
+            preferred: SolverName::Bdf,
+            turn: Turn::default(),
+            rival_after: RIVAL_STEPS,
+            pace_before: None,
+            next_implicit: None,
             steps_per_segment: f64::INFINITY,
             steps_in_segment: 0,
         }
@@ -193,7 +226,9 @@ impl Auto {
         self.explicit_run = 0;
         self.run_evaluations = 0.0;
         self.run_time = 0.0;
+        self.tried_both = false;
         self.clear_window();
+        self.begin_turn();
         self.forget_trials();
         self.steps_in_segment = 0;
         self.implicit(None)
@@ -211,11 +246,64 @@ impl Auto {
         if self.seen >= self.window {
             self.explicit_is_cheaper = match self.trial_pace.take() {
                 // What the explicit method needed before is known: the implicit one has to be the cheaper one clearly, because its steps also solve systems.
-                Some(pace) => self.evaluations_implicit >= GAIN * pace * self.window_time,
+                Some(pace) => {
+                    let is_in_vain = self.evaluations_implicit >= GAIN * pace * self.window_time;
+                    if is_in_vain && step.method == SolverName::Bdf && !self.tried_both {
+                        self.tried_both = true;
+                        self.trial_pace = Some(pace);
+                        self.next_implicit = Some(SolverName::Radau);
+                    } else if !is_in_vain && self.tried_both {
+                        self.preferred = step.method;
+                    }
+                    is_in_vain && self.trial_pace.is_none()
+                }
                 None => self.evaluations_explicit < GAIN * self.evaluations_implicit,
             };
             self.clear_window();
         }
+        self.compare_implicit(step);
+    }
+
+    /// For large sparse systems: lets the other implicit method have its turn, and decides between them.
+    fn compare_implicit(&mut self, step: ImplicitStep) {
+        let (rival, weight) = match step.method {
+            SolverName::Bdf => (SolverName::Radau, 1.0),
+            _ => (SolverName::Bdf, RADAU_WEIGHT),
+        };
+        if self.large_and_sparse != Some(true) || self.trial_pace.is_some() {
+            return;
+        }
+        self.turn.steps += 1;
+        self.turn.cost += weight * step.evaluations as f64;
+        self.turn.time += step.step_size;
+        let pace = self.turn.cost / self.turn.time;
+        match self.pace_before {
+            Some(before) if self.turn.steps >= u64::from(WINDOW_MIN) => {
+                if pace < GAIN * before {
+                    self.preferred = step.method;
+                } else {
+                    self.next_implicit = Some(rival);
+                }
+                self.begin_turn();
+            }
+            None if self.turn.steps >= self.rival_after && self.steps_per_segment >= MANY_STEPS => {
+                self.rival_after = self.rival_after.saturating_mul(TRIAL_GROWTH);
+                self.begin_turn();
+                self.pace_before = Some(pace);
+                self.next_implicit = Some(rival);
+            }
+            Some(_) | None => {}
+        }
+    }
+
+    fn begin_turn(&mut self) {
+        self.turn = Turn::default();
+        self.pace_before = None;
+    }
+
+    /// Once: the implicit method to go on with.
+    pub(crate) fn next_implicit(&mut self) -> Option<SolverName> {
+        self.next_implicit.take()
     }
 
     /// True once if the implicit method in use is to be left.
@@ -223,6 +311,8 @@ impl Auto {
         let leaves = std::mem::take(&mut self.explicit_is_cheaper);
         if leaves {
             self.since_return = Some(0);
+            self.next_implicit = None;
+            self.begin_turn();
         }
         leaves
     }
@@ -235,6 +325,8 @@ impl Auto {
         } else {
             steps.max(MANY_STEPS)
         };
+        self.next_implicit = None;
+        self.begin_turn();
         self.implicit(Some(current))
     }
 
@@ -244,7 +336,7 @@ impl Auto {
             _ => FEW_STEPS,
         };
         if self.large_and_sparse == Some(true) && self.steps_per_segment >= few {
-            SolverName::Bdf
+            self.preferred
         } else {
             SolverName::Radau
         }
@@ -287,6 +379,43 @@ mod tests {
         assert_eq!(auto.leave_explicit(), SolverName::Radau);
         assert!(!auto.wants_implicit(), "the implicit method is in use");
     }
+
+    /// A large sparse system in which a step of each method covers so much time, with three evaluations a step for BDF and nine for Radau IIA: the methods after
+    /// steps 399, 410 and 421 of the implicit ones.
+    fn turns(bdf: f64, radau: f64) -> [SolverName; 3] {
+        let mut auto = Auto::new(Tolerances::new(1e-6));
+        let diagonal: Vec<Vec<u32>> = (0..200).map(|i| vec![i]).collect();
+        auto.see_pattern(Some(&diagonal));
+        let mut method = auto.leave_explicit();
+        let mut used = Vec::new();
+        for _ in 0..422 {
+            auto.after_implicit(ImplicitStep {
+                method,
+                step_size: if method == SolverName::Bdf {
+                    bdf
+                } else {
+                    radau
+                },
+                evaluations: if method == SolverName::Bdf { 3 } else { 9 },
+                lipschitz: 1e9,
+            });
+            assert!(
+                !auto.leaves_implicit(),
+                "explicit steps are out of the question"
+            );
+            method = auto.next_implicit().unwrap_or(method);
+            used.push(method);
+        }
+        [used[398], used[409], used[421]]
+    }
+
+    #[test]
+    fn the_implicit_method_that_covers_more_time_for_its_cost_stays() {
+        use SolverName::{Bdf, Radau};
+        assert_eq!(turns(1.0, 20.0), [Bdf, Radau, Radau]);
+        assert_eq!(turns(1.0, 4.0), [Bdf, Radau, Bdf]);
+    }
+
     /// Steps that an explicit method makes until an implicit one is tried, three times, with an implicit window in vain between them.
     #[test]
     fn a_long_explicit_run_is_compared_with_the_implicit_method_ever_more_rarely() {
@@ -301,6 +430,7 @@ mod tests {
             for _ in 0..auto.window {
                 // As many evaluations for a unit of time, although each step looks stiff.
                 auto.after_implicit(ImplicitStep {
+                    method: SolverName::Radau,
                     step_size: 3.0,
                     evaluations: 18,
                     lipschitz: 100.0,

@@ -259,10 +259,15 @@ impl Driver {
         accuracy: Accuracy,
         guess: Guess,
     ) -> Result<(), SolveError> {
-        for section in system.schedule(kind) {
-            match *section {
-                Section::Explicit(code) => system.run(code, values)?,
-                other => self.equations(system, kind, other, values, accuracy, guess)?,
+        match system.run_schedule(kind, values) {
+            Some(status) => status?,
+            None => {
+                for section in system.schedule(kind) {
+                    match *section {
+                        Section::Explicit(code) => system.run(code, values)?,
+                        other => self.equations(system, kind, other, values, accuracy, guess)?,
+                    }
+                }
             }
         }
         if kind == ScheduleKind::Event {

@@ -542,6 +542,8 @@ impl Integrator {
         } else if auto.leaves_implicit() {
             let explicit = auto.explicit();
             self.change_to(explicit);
+        } else if let Some(implicit) = auto.next_implicit() {
+            self.change_to(implicit);
         }
     }
 
@@ -564,6 +566,7 @@ impl Integrator {
             auto.after_explicit(after - evaluations, step_size);
         } else {
             auto.after_implicit(ImplicitStep {
+                method: method.name(),
                 step_size,
                 evaluations: after - evaluations,
                 lipschitz,

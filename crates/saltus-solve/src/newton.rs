@@ -42,6 +42,10 @@ const SURE: f64 = 1e-6;
 const SEARCH_EXPONENTS: std::ops::RangeInclusive<i32> = -10..=20;
 /// A solution closer than this to the end of a branch is the end itself.
 const OTHER_REL: f64 = 1e-6;
+/// Parts of a Newton step at which round-off of the residuals is measured.
+const MEASURED_PARTS: [f64; 3] = [1.0, 0.5, 0.25];
+/// A residual is round-off if it is at most so many times what floating-point numbers add to it.
+const ROUND_OFF_FACTOR: f64 = 4.0;
 /// Refinements of a linear solve.
 const REFINEMENTS_MAX: u32 = 3;
 /// Above this size a singular block is an error: the dense orthogonal decomposition behind the minimum-norm solution takes n³ time.
@@ -618,7 +622,15 @@ impl<S: System> BlockSolve<'_, S> {
             let guess_is_round_off = iteration == 0
                 && self.accuracy == Accuracy::Tight
                 && self.relative_size(|w| &w.step) <= STAGNATION_REL;
-            let (lambda, size_next) = self.damp(size, limited, iteration)?;
+            let (lambda, size_next) = match self.damp(size, limited, iteration) {
+                Err(failure) => {
+                    return match self.is_round_off() {
+                        true => self.accept_iterate(iteration),
+                        false => Err(failure),
+                    };
+                }
+                Ok(damped) => damped,
+            };
             let stagnates = size_next > 0.5 * size;
             if stagnates && guess_is_round_off {
                 std::mem::swap(&mut self.work.u, &mut self.work.trial);
@@ -692,6 +704,36 @@ impl<S: System> BlockSolve<'_, S> {
             None => NewtonReason::Damping,
         };
         Err(self.newton_failure(reason, iteration))
+    }
+
+    /// Whether the residuals are what floating-point numbers make of zero: small beside their terms, and steps in which the equations, as they are
+    /// computed, are not seen. Sums of terms of 1e8 are steps of 1e-8, which no change of the unknowns resolves. Along the Newton step the residual
+    /// should be (1 - λ) r; what is computed differs from that by round-off, and by the curvature of the equations, which is small beside a small r.
+    fn is_round_off(&mut self) -> bool {
+        let n = self.info.unknowns.len();
+        if self.residual_at_u().is_err() {
+            return false;
+        }
+        let rows = (self.work).row_sums(|j| self.work.u[j].abs() + self.work.nominal[j]);
+        if (0..n).any(|i| self.work.residual[i].abs() > CONSISTENT_REL * rows[i]) {
+            return false;
+        }
+        let mut round_off = vec![0.0f64; n];
+        for part in MEASURED_PARTS {
+            for i in 0..n {
+                self.work.trial[i] = self.work.u[i] + part * self.work.step[i];
+            }
+            if self.residual_at_trial().is_err() {
+                return false;
+            }
+            for (i, measured) in round_off.iter_mut().enumerate() {
+                let expected = (1.0 - part) * self.work.residual[i];
+                *measured = measured.max((self.work.residual_trial[i] - expected).abs());
+            }
+        }
+        // The values of the block are those at the iterate.
+        self.residual_at_u().is_ok()
+            && (0..n).all(|i| self.work.residual[i].abs() <= ROUND_OFF_FACTOR * round_off[i])
     }
 
     /// The iterate has converged. With a singular Jacobian that alone does not mean that the residual is zero.

@@ -2,7 +2,7 @@
 
 use crate::growth;
 use crate::numeric::known_nonzero;
-use crate::sort::{solve_discrete, solve_linear, solve_real};
+use crate::sort::{Sorted, solve_discrete, solve_linear, solve_real};
 use crate::system::{Assignment, Block, Coefficients, Direct};
 use crate::work::{Class, Eq, Kind, Work};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -33,6 +33,7 @@ pub(crate) struct BlockEquation {
 pub(crate) fn build_block(
     work: &mut Work,
     members: Vec<BlockEquation>,
+    sorted: Sorted,
 ) -> Result<Block, Vec<(Eq, VarId)>> {
     let (discrete, real): (Vec<BlockEquation>, Vec<BlockEquation>) =
         members.into_iter().partition(|m| m.discrete);
@@ -80,7 +81,18 @@ pub(crate) fn build_block(
         row.sort_unstable();
         problem.rows.push(row);
     }
-    problem.preference = real.iter().map(|m| preference(work, m.var)).collect();
+    let divisors = match sorted {
+        Sorted::Events => FxHashSet::default(),
+        Sorted::Start => divisors(&work.flat.ir, &sides),
+    };
+    problem.preference = (real.iter())
+        .map(
+            |m| match is_without_start(work, m.var) && divisors.contains(&m.var) {
+                true => -1,
+                false => preference(work, m.var),
+            },
+        )
+        .collect();
     let tearing = tear(&problem);
     let mut unknowns: Vec<VarId> = tearing.torn.iter().map(|&c| real[c as usize].var).collect();
     let mut residual_rows = tearing.residual.clone();
@@ -417,6 +429,38 @@ fn has_branch(ir: &Ir, e: ExprId) -> bool {
     ir.reachable(&[e])
         .into_iter()
         .any(|id| matches!(ir.expr(id), Expr::If(..)))
+}
+
+/// Its first guess is zero, for want of a better one.
+fn is_without_start(work: &Work, var: VarId) -> bool {
+    work.flat.variables[var].start.is_none()
+}
+
+/// Variables that the equations divide by, or take the logarithm of: at zero they cannot be evaluated.
+fn divisors(ir: &Ir, sides: &[(ExprId, ExprId)]) -> FxHashSet<VarId> {
+    let roots: Vec<ExprId> = sides.iter().flat_map(|&(l, r)| [l, r]).collect();
+    let mut open: Vec<ExprId> = Vec::new();
+    for id in ir.reachable(&roots) {
+        match ir.expr(id) {
+            Expr::Binary(BinaryOp::Div, _, divisor) => open.push(*divisor),
+            Expr::Builtin(Builtin::Log | Builtin::Log10, args) => open.extend(args.iter()),
+            _ => {}
+        }
+    }
+    let mut found = FxHashSet::default();
+    while let Some(e) = open.pop() {
+        match ir.expr(e) {
+            Expr::Var(v) => {
+                found.insert(*v);
+            }
+            Expr::Binary(BinaryOp::Mul, a, b) => open.extend([*a, *b]),
+            Expr::Binary(BinaryOp::Div | BinaryOp::Pow, a, _) | Expr::Unary(UnaryOp::Neg, a) => {
+                open.push(*a);
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Variables with a start value are good iteration unknowns.

@@ -7,7 +7,7 @@ use crate::rewrite::Forms;
 use crate::system::Action;
 use crate::whens::{declare_when_variables, finish_when, prepare_when};
 use crate::work::{Class, Eq, GuardedAction, Kind, Work};
-use saltus_ir::flat::{Algorithm, Origin, WhenAction};
+use saltus_ir::flat::{Algorithm, Assert, Origin, WhenAction};
 use saltus_ir::scalar::{AlgorithmEquations, Section, algorithm_to_equations};
 use saltus_ir::{Base, Expr, ExprId, VarId};
 use saltus_syntax::Diagnostic;
@@ -94,26 +94,15 @@ pub(crate) fn collect(work: &mut Work) {
     for (algorithm, _) in &algorithms {
         add_algorithm_actions(&mut extractor, algorithm);
     }
-    let asserts = asserts.iter().chain(
-        algorithms
-            .iter()
-            .flat_map(|(algorithm, _)| &algorithm.asserts),
-    );
-    for assert in asserts {
-        let condition = extractor.extract(assert.condition, Context::Quiet, assert.origin);
-        let message = extractor.extract(assert.message, Context::Quiet, assert.origin);
-        let always = extractor.work.flat.ir.boolean(true);
-        extractor.work.actions.push(GuardedAction {
-            event: always,
-            initial: always,
-            action: Action::Assert {
-                condition,
-                message,
-                level: assert.level,
-            },
-            origin: assert.origin,
-        });
-    }
+    let of_algorithms = |sections: &[(AlgorithmEquations, Origin)]| -> Vec<Assert> {
+        (sections.iter())
+            .flat_map(|(algorithm, _)| algorithm.asserts.clone())
+            .collect()
+    };
+    add_asserts(&mut extractor, &asserts, Holds::Always);
+    add_asserts(&mut extractor, &of_algorithms(&algorithms), Holds::Always);
+    let at_start = of_algorithms(&initial_algorithms);
+    add_asserts(&mut extractor, &at_start, Holds::AtStart);
     for (k, partition) in partitions.iter().enumerate() {
         add_partition(&mut extractor, &mut forms, k, partition);
     }
@@ -230,6 +219,37 @@ fn add_algorithm_actions(extractor: &mut Extractor<'_>, algorithm: &AlgorithmEqu
             initial: guard,
             action,
             origin,
+        });
+    }
+}
+
+/// When an assertion must hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Always,
+    /// It stands in an initial section.
+    AtStart,
+}
+
+fn add_asserts(extractor: &mut Extractor<'_>, asserts: &[Assert], holds: Holds) {
+    let context = match holds {
+        Holds::Always => Context::Quiet,
+        Holds::AtStart => Context::Initial,
+    };
+    for assert in asserts {
+        let condition = extractor.extract(assert.condition, context, assert.origin);
+        let message = extractor.extract(assert.message, context, assert.origin);
+        let ir = &mut extractor.work.flat.ir;
+        let (event, initial) = (ir.boolean(holds == Holds::Always), ir.boolean(true));
+        extractor.work.actions.push(GuardedAction {
+            event,
+            initial,
+            action: Action::Assert {
+                condition,
+                message,
+                level: assert.level,
+            },
+            origin: assert.origin,
         });
     }
 }

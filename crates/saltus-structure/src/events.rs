@@ -196,7 +196,6 @@ impl<'a> Extractor<'a> {
             {
                 Context::When
             }
-            Expr::Builtin(Builtin::Edge, _) if context == Context::Algorithm => Context::Events,
             Expr::Builtin(Builtin::NoEvent, _) => quiet,
             Expr::Builtin(Builtin::Smooth, args) => match self.work.flat.ir.as_number(args[0]) {
                 Some(p) if p >= 1.0 => quiet,

@@ -110,10 +110,8 @@ pub(crate) fn expose_constraints(work: &mut Work) -> bool {
 }
 
 fn expose(work: &mut Work, products: Products) -> bool {
-    let mut rows = rows_that_may_cancel(work, products);
+    let mut rows = rows_that_reach_states(rows_that_may_cancel(work, products));
     // Those that contain states last: they are the ones to be replaced.
-    let contains_state =
-        |row: &Row| (row.columns.keys()).any(|column| matches!(column, Column::State(_)));
     rows.sort_by_key(|(k, row)| (contains_state(row), *k));
     let mut occurrences: FxHashMap<Column, usize> = FxHashMap::default();
     for column in rows.iter().flat_map(|(_, row)| row.columns.keys()) {
@@ -218,6 +216,35 @@ fn rows_that_may_cancel(work: &Work, products: Products) -> Vec<(usize, Row)> {
         }
     }
     rows.into_iter().flatten().collect()
+}
+
+fn contains_state(row: &Row) -> bool {
+    (row.columns.keys()).any(|column| matches!(column, Column::State(_)))
+}
+
+/// Rows that columns which would have to cancel connect with one that contains a state: all others combine among themselves only, and never show a constraint
+/// between states.
+fn rows_that_reach_states(rows: Vec<(usize, Row)>) -> Vec<(usize, Row)> {
+    let mut rows_with: FxHashMap<Column, Vec<usize>> = FxHashMap::default();
+    for (i, (_, row)) in rows.iter().enumerate() {
+        for column in row.columns.keys().filter(|c| c.must_cancel()) {
+            rows_with.entry(*column).or_default().push(i);
+        }
+    }
+    let mut reached: Vec<bool> = rows.iter().map(|(_, row)| contains_state(row)).collect();
+    let mut due: Vec<usize> = (0..rows.len()).filter(|&i| reached[i]).collect();
+    while let Some(i) = due.pop() {
+        for column in rows[i].1.columns.keys() {
+            for next in rows_with.remove(column).unwrap_or_default() {
+                if !std::mem::replace(&mut reached[next], true) {
+                    due.push(next);
+                }
+            }
+        }
+    }
+    (rows.into_iter().zip(reached))
+        .filter_map(|(row, reached)| reached.then_some(row))
+        .collect()
 }
 
 /// Takes the pivots out of a row. A pivot row contains no pivots of earlier ones, so they are taken in their order.

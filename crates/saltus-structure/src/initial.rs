@@ -9,7 +9,7 @@ use crate::balance::solvable_unknowns;
 use crate::collect::lone_variables;
 use crate::parameters::is_fixed;
 use crate::rewrite::substitute;
-use crate::sort::sort;
+use crate::sort::{Sorted, sort};
 use crate::system::{Action, Assignment, InitialCheck, InitialConditions, Said, Step};
 use crate::text::{equation_text, expr_text};
 use crate::work::{Class, Eq, Kind, Work};
@@ -77,7 +77,7 @@ pub(crate) fn initial_system(
     if !matching.covers_rows() {
         // The message of the sort names what is wrong.
         let mut solvable = |work: &mut Work, eq: &Eq| initial_solvable(work, eq);
-        sort(work, &model, &columns, "initial system", &mut solvable);
+        sort(work, &model, &columns, Sorted::Start, &mut solvable);
         return None;
     }
     let mut matcher = Matcher::with_matching(rows, columns.len(), &matching);
@@ -188,7 +188,7 @@ pub(crate) fn initial_system(
         .filter(|v| !given.contains(v))
         .collect();
     let mut solvable = |work: &mut Work, eq: &Eq| initial_solvable(work, eq);
-    let mut steps = sort(work, &equations, &open, "initial system", &mut solvable)?;
+    let mut steps = sort(work, &equations, &open, Sorted::Start, &mut solvable)?;
     steps.extend(check_steps);
     add_actions(work, &pre_vars, &mut steps);
     Some(InitialSystem {

@@ -201,7 +201,7 @@ fn reduced_parts(work: &mut Work, aliases: alias::Aliases, n_parameters: usize) 
         work,
         &equations,
         &event_unknowns,
-        "event system",
+        sort::Sorted::Events,
         &mut sort::event_solvable,
     )?;
     add_actions(work, &mut event);

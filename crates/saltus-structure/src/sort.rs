@@ -15,13 +15,30 @@ use saltus_ir::linear::Solution;
 use saltus_ir::{Base, Expr, ExprId, Id, UnaryOp, VarId};
 use saltus_syntax::Diagnostic;
 
-/// Sorts `equations`, which determine `unknowns`. `what` names the system in messages. `solvable` gives the unknowns that an
+/// Which system is sorted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sorted {
+    Events,
+    /// Iterations begin with start values.
+    Start,
+}
+
+impl Sorted {
+    fn name(self) -> &'static str {
+        match self {
+            Sorted::Events => "event system",
+            Sorted::Start => "initial system",
+        }
+    }
+}
+
+/// Sorts `equations`, which determine `unknowns`. `solvable` gives the unknowns that an
 /// equation may be solved for.
 pub(crate) fn sort(
     work: &mut Work,
     equations: &[Eq],
     unknowns: &[VarId],
-    what: &str,
+    sorted: Sorted,
     solvable: &mut dyn FnMut(&mut Work, &Eq) -> Vec<VarId>,
 ) -> Option<Vec<Step>> {
     let mut column = vec![u32::MAX; work.flat.variables.len()];
@@ -53,7 +70,8 @@ pub(crate) fn sort(
             "structurally-singular",
             work.flat.span,
             format!(
-                "the {what} of `{}` is structurally singular: {}, {}",
+                "the {} of `{}` is structurally singular: {}, {}",
+                sorted.name(),
                 work.flat.name,
                 counted(unknowns.len(), "unknown"),
                 counted(rows.len(), "equation"),
@@ -118,7 +136,7 @@ pub(crate) fn sort(
                 }
             })
             .collect();
-        match build_block(work, members) {
+        match build_block(work, members, sorted) {
             Ok(block) => steps.push(Step::Block(block)),
             Err(cycle) => {
                 report_loop(work, &cycle);

@@ -5,7 +5,7 @@
 //! a file is an error. Files that are no source (tables) are those of the world around.
 
 use crate::error::Error;
-use crate::session::Session;
+use crate::session::{BoundInputs, Session};
 use crate::texts::Given;
 use crate::world::{Stamp, World, entries_below};
 use saltus_ir::flat::InlineMethod;
@@ -72,6 +72,7 @@ struct Pack {
     /// Absolute paths.
     libraries: Vec<String>,
     inlined: Vec<(String, InlineMethod)>,
+    inputs: BoundInputs,
     /// Name, text, and whether its classes are at the top level in any case.
     given: Vec<(String, String, bool)>,
     /// Files of the libraries by absolute path; `None`: only its name is known.
@@ -96,6 +97,7 @@ impl Pack {
         Pack {
             libraries,
             inlined: session.inlined().to_vec(),
+            inputs: session.bound_inputs().clone(),
             given: (given.into_iter())
                 .map(|given| {
                     (
@@ -185,7 +187,7 @@ fn open(bytes: &[u8], around: &Session) -> Result<Session, Error> {
         files: pack.files,
         around: around.world().clone(),
     };
-    Ok(around.on_carried(Arc::new(world), texts, libraries, pack.inlined))
+    Ok(around.on_carried(Arc::new(world), texts, libraries, pack.inlined, pack.inputs))
 }
 
 /// Largest source that is taken out of a compiled model, in bytes.

@@ -33,7 +33,16 @@ impl Diagnostics {
     /// One message as text, with its place in the sources.
     pub fn render(&self, diagnostic: &Diagnostic) -> String {
         let text = saltus_syntax::render::render(diagnostic, &self.sources);
+        // A note without a page has no code.
+        let text = text
+            .strip_prefix("note[note]")
+            .map_or(text.clone(), |rest| format!("note{rest}"));
         text.trim_end().to_owned()
+    }
+
+    /// One message as a JSON object on one line: `severity`, `code`, `message`, `spans` with `file`, `line`, `column`, `label` (the primary one first), `notes`, `help`.
+    pub fn render_json(&self, diagnostic: &Diagnostic) -> String {
+        saltus_syntax::render::render_json(diagnostic, &self.sources)
     }
 
     /// Line (from 1) of the primary place of a message.

@@ -9,13 +9,14 @@ use crate::output::{Outlets, Output, ProgressObserver};
 use crate::run::Run;
 use crate::schedule::Schedule;
 use crate::session::StageTimes;
+use crate::similar::{hint, similar, similar_to_pattern};
 use crate::simulator::Simulator;
 use crate::start_from::{GoOn, go_on, names};
 use crate::variation::Variation;
 use rustc_hash::FxHashSet;
 use saltus_codegen::CompiledModel;
 use saltus_model::{Model as Contract, ModelInfo, Settable, Slot, VariableInfo, VariableKind};
-use saltus_results::{Blocks, Functions, Recorder, ResultTable, RowSink, Selection};
+use saltus_results::{Blocks, Functions, Glob, Recorder, ResultTable, RowSink, Selection};
 use saltus_sim::{Control, LocationMethod, Options, OutputGrid, SolverName, StartPoint, Zeno};
 use saltus_solve::Detection;
 use saltus_solve::roots::isolate::IsolationRule;
@@ -41,6 +42,8 @@ pub struct Experiment<'m, M: Contract = CompiledModel> {
     sets: Vec<(String, f64)>,
     inputs: Vec<(String, Input)>,
     selection: Selection,
+    /// What the selection was made of.
+    patterns: Vec<String>,
     control: Control,
     record_steps: bool,
     rows_to: Option<&'m mut (dyn RowSink + Send)>,
@@ -104,6 +107,7 @@ impl<'m, M: Contract> Experiment<'m, M> {
             sets: Vec::new(),
             inputs: Vec::new(),
             selection: Selection::Visible,
+            patterns: Vec::new(),
             control: Control::new(),
             record_steps: false,
             rows_to: None,
@@ -161,15 +165,24 @@ impl<'m, M: Contract> Experiment<'m, M> {
         self
     }
 
-    /// `auto`, `dopri5`, `dop853`, `radau`, `esdirk` or `bdf`.
+    /// `auto`, `dopri5`, `dop853`, `radau`, `esdirk` or `bdf`; a name of another program, such as `dassl`, means the one that comes nearest.
     pub fn solver(mut self, name: &str) -> Result<Self, Error> {
-        let Some(solver) = SolverName::from_name(name) else {
+        let Some((solver, is_alias)) = crate::solver_alias::find(name) else {
             let known: Vec<&str> = SolverName::all().map(SolverName::as_str).collect();
             return Err(Error::Usage(format!(
                 "there is no solver `{name}`; known are {}",
                 known.join(", ")
             )));
         };
+        if is_alias {
+            let text = format!(
+                "`{name}` is understood as `{}`, which comes nearest to it",
+                solver.as_str()
+            );
+            let mut note = Diagnostic::placeless("solver-alias", text);
+            note.severity = saltus_syntax::Severity::Note;
+            self.start_notes.push(note);
+        }
         self.options.solver = solver;
         Ok(self)
     }
@@ -246,12 +259,14 @@ impl<'m, M: Contract> Experiment<'m, M> {
     /// Only variables that match one of these patterns (`*` and `?`).
     pub fn variables(mut self, patterns: &[String]) -> Self {
         self.selection = Selection::from_patterns(patterns);
+        self.patterns = patterns.to_vec();
         self
     }
 
     /// Only these variables, hidden or not.
     pub(crate) fn only_named(mut self, names: Vec<String>) -> Self {
         self.selection = Selection::Named(names);
+        self.patterns.clear();
         self
     }
 
@@ -353,6 +368,8 @@ impl<'m, M: Contract> Experiment<'m, M> {
                 twice.name
             )));
         }
+        (self.options.check()).map_err(|e| Error::Usage(crate::wrong_option::sentence(&e)))?;
+        check_patterns(&info, &self.patterns)?;
         for (name, value) in &self.sets {
             let slot = self.settable(&info, name)?;
             self.options.overrides.push((slot, *value));
@@ -436,14 +453,28 @@ pub(crate) fn find_variable<'i>(
     if let Some(variable) = info.variables.iter().find(|v| v.name == spaceless) {
         return Ok(variable);
     }
-    let candidates: Vec<saltus_syntax::Name> = (info.variables.iter())
-        .map(|v| saltus_syntax::Name::new(&v.name))
-        .collect();
-    let hint = saltus_flatten::lookup::suggest(saltus_syntax::Name::new(name), &candidates);
-    let hint = hint.map_or(String::new(), |s| format!("; did you mean `{s}`?"));
+    let near = similar(name, info.variables.iter().map(|v| v.name.as_str()));
     Err(Error::Usage(format!(
-        "the model has no variable `{name}`{hint}"
+        "the model has no variable `{name}`{}",
+        hint(&near)
     )))
+}
+
+/// Every pattern selects something.
+pub(crate) fn check_patterns(info: &ModelInfo, patterns: &[String]) -> Result<(), Error> {
+    let names = || info.variables.iter().map(|v| v.name.as_str());
+    for pattern in patterns {
+        let glob = Glob::new(pattern);
+        // Every result has the time.
+        if !glob.matches("time") && !names().any(|name| glob.matches(name)) {
+            let near = similar_to_pattern(pattern, names());
+            return Err(Error::Usage(format!(
+                "no variable of the model matches `{pattern}`{}",
+                hint(&near)
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> Error {

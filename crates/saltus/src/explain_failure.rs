@@ -54,8 +54,8 @@ impl<'m> Subject<'m> {
 /// The message for a run that could not be completed.
 pub(crate) fn failure_diagnostic(subject: Subject<'_>, error: &SimError) -> Diagnostic {
     match error {
-        SimError::Options(option) => Diagnostic::placeless("wrong-option", format!("the experiment is not possible: {option:?}"))
-            .help("check start time, stop time, tolerance and output interval"),
+        SimError::Options(option) => Diagnostic::placeless("wrong-option", crate::wrong_option::sentence(option))
+            .help("check the options and the `experiment` annotation of the model"),
         SimError::Bind(fault) => fault_diagnostic(subject, fault, "while parameters were evaluated"),
         SimError::Evaluation { time, phase, error } => {
             let doing = match phase {
@@ -130,7 +130,10 @@ fn fault_diagnostic(subject: Subject<'_>, fault: &Fault, doing: &str) -> Diagnos
             );
             let values = values.join(", ");
             match function {
-                Some(function) => d = d.note(format!("in function `{function}`: {values}")),
+                Some(function) => {
+                    d = d.note(format!("in function `{function}`: {values}"));
+                    d = called_for(d, &text);
+                }
                 None if values.is_empty() => {}
                 None => d = d.note(format!("values here: {values}")),
             }
@@ -153,11 +156,14 @@ fn fault_diagnostic(subject: Subject<'_>, fault: &Fault, doing: &str) -> Diagnos
                 "guard the expression with an if-expression, or correct the values that lead there",
             ),
         FaultKind::NonFinite { slot } => non_finite(subject, *slot, doing),
-        FaultKind::External(message) => subject.at(
-            "external-function-failed",
-            site,
-            format!("an external function failed {doing}: {message}"),
-        ),
+        FaultKind::External(message) => {
+            let d = subject.at(
+                "external-function-failed",
+                site,
+                format!("an external function failed {doing}: {message}"),
+            );
+            called_for(d, &text)
+        }
         FaultKind::Missing(message) => {
             subject.at("external-function-missing", site, message.clone())
         }
@@ -165,7 +171,8 @@ fn fault_diagnostic(subject: Subject<'_>, fault: &Fault, doing: &str) -> Diagnos
             subject.at("foreign-code-not-allowed", site, message.clone())
         }
         FaultKind::Range(message) => {
-            subject.at("index-out-of-range", site, format!("{message} {doing}"))
+            let d = subject.at("index-out-of-range", site, format!("{message} {doing}"));
+            called_for(d, &text)
         }
         FaultKind::IntegerOverflow(message) => {
             subject.at("integer-overflow", site, format!("{message} {doing}"))
@@ -178,6 +185,14 @@ fn fault_diagnostic(subject: Subject<'_>, fault: &Fault, doing: &str) -> Diagnos
             let found = subject.at(code, None, format!("{message} {doing}"));
             (notes.iter()).fold(found, |found, note| found.note(note.clone()))
         }
+    }
+}
+
+/// The equation with the names of the whole model: the place may be in a library, in a class that many components have.
+fn called_for(d: Diagnostic, equation: &str) -> Diagnostic {
+    match equation.is_empty() {
+        true => d,
+        false => d.note(format!("in `{equation}`")),
     }
 }
 

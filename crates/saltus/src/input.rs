@@ -33,7 +33,27 @@ enum Course {
     Value(Value),
     Ramp { value: f64, rate: f64 },
     Function(Signal),
-    Table(Arc<[(f64, f64)]>),
+    Table(Arc<[(f64, f64)]>, Interpolation),
+}
+
+/// The course of a table between its points.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Interpolation {
+    /// Each value holds until the next time: every point is an event.
+    Held,
+    /// Straight lines: every kink is an event.
+    #[default]
+    Linear,
+    /// Cubics with a continuous derivative that do not overshoot; only jumps are events.
+    Smooth,
+}
+
+impl Interpolation {
+    pub const ALL: [(&'static str, Interpolation); 3] = [
+        ("held", Interpolation::Held),
+        ("linear", Interpolation::Linear),
+        ("smooth", Interpolation::Smooth),
+    ];
 }
 
 /// What an input gets from now on, and at which times it gets something else.
@@ -106,8 +126,33 @@ impl Input {
             ));
         }
         Ok(Input {
-            course: Course::Table(points),
+            course: Course::Table(points, Interpolation::Linear),
         })
+    }
+
+    /// A table with another course between its points. Inputs that are not Real keep each value in any case.
+    ///
+    /// ```
+    /// use saltus::{Input, Interpolation, Session};
+    ///
+    /// let mut session = Session::new();
+    /// session.set_text("Sum.mo", "model Sum input Real u; Real x(start = 0, fixed = true); equation der(x) = u; end Sum;");
+    /// let sum = session.compile("Sum")?;
+    /// let steps = Input::table([(0.0, 1.0), (0.25, 3.0), (1.0, 0.0)])?;
+    /// let area = |steps: &Input| -> Result<f64, saltus::Error> {
+    ///     sum.experiment().input("u", steps.clone()).simulate()?.last("x")
+    /// };
+    /// assert!((area(&steps)? - 1.625).abs() < 1e-9);
+    /// assert!((area(&steps.clone().interpolated(Interpolation::Held))? - 2.5).abs() < 1e-9);
+    /// let smooth = area(&steps.interpolated(Interpolation::Smooth))?;
+    /// assert!((1.6..2.1).contains(&smooth));
+    /// # Ok::<(), saltus::Error>(())
+    /// ```
+    pub fn interpolated(mut self, by: Interpolation) -> Input {
+        if let Course::Table(_, interpolation) = &mut self.course {
+            *interpolation = by;
+        }
+        self
     }
 
     /// What each slot of the input gets from `now` on.
@@ -145,7 +190,7 @@ impl Input {
                 rate: *rate,
             },
             Course::Function(signal) => signal.clone(),
-            Course::Table(points) => return in_pieces(info, name, points, now),
+            Course::Table(points, by) => return in_pieces(info, name, points, *by, now),
         };
         let variable = crate::experiment::find_variable(info, name)?;
         match (variable.causality, variable.ty) {
@@ -165,6 +210,7 @@ fn in_pieces(
     info: &ModelInfo,
     name: &str,
     points: &[(f64, f64)],
+    by: Interpolation,
     now: f64,
 ) -> Result<Vec<Given>, Error> {
     let variable = crate::experiment::find_variable(info, name)?;
@@ -186,12 +232,20 @@ fn in_pieces(
             ))),
         }
     };
+    let is_real = variable.ty == ValueType::Real;
+    if by == Interpolation::Smooth && is_real {
+        let points: Vec<(f64, f64)> = (points.iter())
+            .map(|&(t, u)| (t, signed(variable, u)))
+            .collect();
+        return Ok(vec![smooth(variable.slot, &points, now)]);
+    }
+    let is_linear = by == Interpolation::Linear && is_real;
     let mut signal = Signal::Constant(value(points[0].1)?);
     let mut later: Vec<(f64, Signal)> = Vec::new();
     for (k, &(time, number)) in points.iter().enumerate() {
         let begins = value(number)?;
         let rate = match points.get(k + 1) {
-            Some(&(next, ends)) if variable.ty == ValueType::Real && next > time => {
+            Some(&(next, ends)) if is_linear && next > time => {
                 (value(ends)? - begins) / (next - time)
             }
             _ => 0.0,
@@ -218,6 +272,75 @@ fn in_pieces(
         signal,
         later,
     }])
+}
+
+/// One function between two jumps, constant before the first point and after the last.
+fn smooth(slot: Slot, points: &[(f64, f64)], now: f64) -> Given {
+    let mut pieces = vec![(f64::NEG_INFINITY, Signal::Constant(points[0].1))];
+    for section in points.chunk_by(|before, after| before.0 < after.0) {
+        let (Some(&(begin, first)), Some(&(end, last))) = (section.first(), section.last()) else {
+            continue;
+        };
+        if begin < end {
+            let curve = Cubics::through(section);
+            let course = Signal::Function(Arc::new(move |t| curve.at(t)));
+            pieces.push((begin, course));
+            pieces.push((end, Signal::Constant(last)));
+        } else {
+            pieces.push((begin, Signal::Constant(first)));
+        }
+    }
+    let n_past = pieces.partition_point(|piece| piece.0 <= now).max(1);
+    let later = pieces.split_off(n_past);
+    let signal = pieces.pop().map_or(Signal::Missing, |piece| piece.1);
+    Given {
+        slot,
+        signal,
+        later,
+    }
+}
+
+/// Cubic pieces with slopes by the weighted harmonic mean (F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5, 1984): where the points rise, so does the curve.
+struct Cubics {
+    points: Vec<(f64, f64)>,
+    slopes: Vec<f64>,
+}
+
+impl Cubics {
+    /// At least two points, with times that grow.
+    fn through(points: &[(f64, f64)]) -> Cubics {
+        let width = |k: usize| points[k + 1].0 - points[k].0;
+        let rise = |k: usize| (points[k + 1].1 - points[k].1) / width(k);
+        let last = points.len() - 1;
+        let slopes = (0..=last).map(|k| match k {
+            0 => rise(0),
+            k if k == last => rise(k - 1),
+            k => {
+                let (before, after) = (rise(k - 1), rise(k));
+                if before * after <= 0.0 {
+                    return 0.0;
+                }
+                let (a, b) = (width(k - 1) + 2.0 * width(k), 2.0 * width(k - 1) + width(k));
+                (a + b) / (b / before + a / after)
+            }
+        });
+        Cubics {
+            slopes: slopes.collect(),
+            points: points.to_vec(),
+        }
+    }
+
+    /// Hermite's form.
+    fn at(&self, t: f64) -> f64 {
+        let n = self.points.len();
+        let k = (self.points.partition_point(|p| p.0 <= t)).clamp(1, n - 1) - 1;
+        let ((t0, y0), (t1, y1)) = (self.points[k], self.points[k + 1]);
+        let h = t1 - t0;
+        let s = (t - t0) / h;
+        let r = 1.0 - s;
+        let ends = y0 * (1.0 + 2.0 * s) * r * r + y1 * (3.0 - 2.0 * s) * s * s;
+        ends + h * s * r * (self.slopes[k] * r - self.slopes[k + 1] * s)
+    }
 }
 
 /// The piece is the one before, continued.

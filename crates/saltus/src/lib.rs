@@ -24,6 +24,7 @@ mod browse;
 mod carried;
 mod collector;
 pub mod confinement;
+mod cost;
 mod diagram;
 mod disk;
 mod engine;
@@ -36,7 +37,9 @@ mod foreign;
 mod format;
 mod input;
 pub mod journal;
+pub mod language;
 mod linear;
+mod measure;
 mod mode_view;
 mod model;
 pub mod ode;
@@ -46,9 +49,12 @@ pub mod private_folder;
 mod read_log;
 pub mod replace;
 mod run;
+pub mod sampling;
 mod schedule;
 mod session;
+mod similar;
 mod simulator;
+mod solver_alias;
 mod start_from;
 mod state;
 mod structure_view;
@@ -58,14 +64,17 @@ mod value;
 mod variation;
 mod world;
 mod world_files;
+mod wrong_option;
 
 pub use browse::{ClassSource, ClassView, DiagnosticView, Documentation, PlaceView};
+pub use cost::{BlockCost, CostView, LineCost};
 pub use diagram::{DiagramComponent, DiagramView};
 pub use error::{Diagnostics, Error};
 pub use experiment::Experiment;
 pub use format::format;
-pub use input::Input;
+pub use input::{Input, Interpolation};
 pub use linear::Linearization;
+pub use measure::{Crossing, EventClass, Measure};
 pub use mode_view::{ModeView, ModesView, TransitionView};
 pub use model::{Model, Variable};
 pub use output::{Progress, ProgressObserver};
@@ -78,13 +87,16 @@ pub use structure_view::{
     BlockView, CrossingView, EquationView, JacobianView, PatternView, StateSetView, StateView,
     StructureView,
 };
-pub use sweep::{Measure, Sweep, SweepRun};
+pub use sweep::{Sweep, SweepRun};
 pub use value::Value;
 pub use world::{Disk, Memory, Stamp, World};
 
 pub use saltus_codegen::{Execution, ModeSummary};
 pub use saltus_control::{Control, Progress as WorkProgress, Stage as WorkStage};
-pub use saltus_model::{Causality, Settable, SlotRole, ValueType, VariableKind};
+pub use saltus_ir::units;
+pub use saltus_model::{
+    Causality, ModelInfo, Settable, SlotRole, Start, ValueType, VariableInfo, VariableKind,
+};
 pub use saltus_plot as plot;
 pub use saltus_results as results;
 pub use saltus_sim::{CreepRecord, Progressed, StepRecord};

@@ -4,6 +4,8 @@
 //! fourth order (Abramowitz and Stegun, 25.3.6) of the solved equations, with every block solved to round-off; their error is about 1e-12 of the scale for smooth equations.
 //! The point of rest is found by damped Newton iteration with that matrix, in one mode after the other.
 
+mod poles;
+
 use crate::error::Error;
 use crate::model::{Model, signed};
 use crate::simulator::Simulator;
@@ -248,11 +250,33 @@ impl Simulator {
                 }
             }
         }
+        let moving = self.moving()?;
         Err(Error::Usage(format!(
-            "no point at which nothing moves was found up to time {}: {why}; start nearer to it, or hold what moves on: \
+            "no point at which nothing moves was found up to time {}: {why}{moving}; start nearer to it, or hold what moves on: \
              a position without a spring, an angle that turns, a source that depends on time",
             self.time()
         )))
+    }
+
+    /// The states that move fastest for their size, for a message.
+    fn moving(&self) -> Result<String, Error> {
+        /// So many are named.
+        const NAMED: usize = 3;
+        let values = self.values_now()?;
+        let motion = self.motion(&values)?;
+        let mut speeds: Vec<(f64, f64, &str)> = (motion.rates(&values).into_iter())
+            .zip(&motion.states)
+            .map(|(rate, state)| ((rate / state.scale).abs(), rate, state.name.as_str()))
+            .filter(|(speed, ..)| *speed > STEP_TOLERANCE)
+            .collect();
+        speeds.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let named: Vec<String> = (speeds.iter().take(NAMED))
+            .map(|(_, rate, name)| format!("`{name}` ({rate:.3e} per second)"))
+            .collect();
+        Ok(match named.is_empty() {
+            true => String::new(),
+            false => format!("; what still moves: {}", named.join(", ")),
+        })
     }
 
     /// The states at which their derivatives are zero, in this mode.

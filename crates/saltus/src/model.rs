@@ -2,6 +2,7 @@
 
 mod settings;
 mod stored;
+mod text;
 mod variables;
 
 use crate::carried::Source;
@@ -186,7 +187,7 @@ impl Model {
     ) -> Result<Model, Error> {
         let mut wanted = self.inside.settings.clone();
         for (name, value) in settings {
-            wanted.add(name.as_ref(), value);
+            wanted.add(self.setting_name(name.as_ref())?, value);
         }
         let origin = self.inside.origin.as_ref();
         let (mut base, mut compiled) = match origin.and_then(|origin| origin.first.get()) {
@@ -294,6 +295,11 @@ impl Model {
             Some(&k) => Ok(&variables[k as usize]),
             None => crate::experiment::find_variable(self.info(), name),
         }
+    }
+
+    /// Every pattern (`*` and `?`) selects a variable, or an error that names those nearest to it.
+    pub fn check_patterns(&self, patterns: &[String]) -> Result<(), Error> {
+        crate::experiment::check_patterns(self.info(), patterns)
     }
 
     /// Tells the states of one model from those of another: slots by name and role.

@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 /// Progress is told this often.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+/// Between two looks at the clock are at most so many steps, and twice as many as before only where the last ones took less than this time.
+const STEPS_BETWEEN_LOOKS_MAX: u32 = 64;
+const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Where a run stands.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -42,6 +45,10 @@ pub(crate) struct Output<'m> {
     begin: Instant,
     flushed: Instant,
     told: Instant,
+    looked: Instant,
+    /// Steps between two looks at the clock, and until the next one.
+    steps_between: u32,
+    steps_left: u32,
     progress: Progress,
     /// Why nothing more could be written.
     pub(crate) failure: Option<io::Error>,
@@ -62,6 +69,9 @@ impl<'m> Output<'m> {
             begin: now,
             flushed: now,
             told: now,
+            looked: now,
+            steps_between: 1,
+            steps_left: 0,
             progress: Progress {
                 time: span.0,
                 start_time: span.0,
@@ -102,7 +112,18 @@ impl<'m> Output<'m> {
         if self.rows.is_none() && self.events.is_none() && self.observer.is_none() {
             return;
         }
+        if self.steps_left > 0 {
+            self.steps_left -= 1;
+            return;
+        }
         let now = Instant::now();
+        let is_short = now - self.looked < LOOK_INTERVAL;
+        self.steps_between = match is_short {
+            true => (2 * self.steps_between).min(STEPS_BETWEEN_LOOKS_MAX),
+            false => 1,
+        };
+        self.steps_left = self.steps_between - 1;
+        self.looked = now;
         if now - self.flushed >= FLUSH_INTERVAL {
             self.flushed = now;
             self.flush();

@@ -37,6 +37,30 @@ pub struct Run {
 }
 
 impl Run {
+    /// A run that somebody else has made, of which the rows are known.
+    pub fn of_table(model: &str, table: ResultTable) -> Run {
+        let time = |t: Option<&f64>| t.copied().unwrap_or_default();
+        let (time_start, time_reached) = (time(table.time().first()), time(table.time().last()));
+        Run {
+            table,
+            event_log: Vec::new(),
+            statistics: Statistics {
+                model: model.to_owned(),
+                ..Statistics::default()
+            },
+            warnings: Diagnostics {
+                list: Vec::new(),
+                sources: Arc::default(),
+            },
+            time_start,
+            time_reached,
+            terminated: None,
+            initialised: true,
+            steps: Vec::new(),
+            creeping: Vec::new(),
+        }
+    }
+
     /// The last value of a variable.
     pub fn last(&self, name: &str) -> Result<f64, Error> {
         self.signal(name)?

@@ -1,6 +1,7 @@
 //! Sources and libraries, and the way from a class name to a compiled model.
 
 mod hosts;
+mod inputs;
 mod stages;
 
 use crate::error::{Diagnostics, Error};
@@ -9,13 +10,14 @@ use crate::structure_view::{JacobianView, StructureView, structure_picture, stru
 use crate::texts::{Given, Texts};
 use crate::world::{Disk, World};
 pub(crate) use hosts::Surroundings;
+pub(crate) use inputs::BoundInputs;
 use saltus_flatten::{FileArena, Files};
 use saltus_ir::FlatModel;
 use saltus_ir::flat::{Inline, InlineMethod};
 use saltus_model::{Instance, Model, Values};
 use saltus_plot::StructurePicture;
 use saltus_syntax::{Diagnostic, Name, SourceMap, Span};
-pub(crate) use stages::{Overrides, under};
+pub(crate) use stages::{Overrides, diagnostics_of, under};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -94,6 +96,7 @@ struct Inside {
     texts: Texts,
     libraries: Vec<PathBuf>,
     inlined: Vec<(String, InlineMethod)>,
+    inputs: BoundInputs,
     observer: Option<Observer>,
     permissions: Permissions,
 }
@@ -130,6 +133,7 @@ impl Session {
                 texts: Texts::new(Arc::new(world)),
                 libraries: Vec::new(),
                 inlined: Vec::new(),
+                inputs: BoundInputs::default(),
                 observer: None,
                 permissions: Permissions::default(),
             }),
@@ -206,11 +210,8 @@ impl Session {
         &self.given.texts.world
     }
 
-    pub(crate) fn parsed(
-        &self,
-        path: &str,
-    ) -> Result<Arc<saltus_syntax::ParsedFile>, Box<Diagnostic>> {
-        self.given.texts.parsed(path)
+    pub(crate) fn files(&self) -> &Texts {
+        &self.given.texts
     }
 
     /// The folders that are searched for libraries, in their order.
@@ -220,6 +221,10 @@ impl Session {
 
     pub(crate) fn given_texts(&self) -> impl Iterator<Item = &Given> {
         self.given.texts.given()
+    }
+
+    pub(crate) fn bound_inputs(&self) -> &BoundInputs {
+        &self.given.inputs
     }
 
     pub(crate) fn inlined(&self) -> &[(String, InlineMethod)] {
@@ -233,6 +238,7 @@ impl Session {
         texts: Vec<Given>,
         libraries: Vec<PathBuf>,
         inlined: Vec<(String, InlineMethod)>,
+        inputs: BoundInputs,
     ) -> Session {
         let mut all = Texts::new(world);
         for given in texts {
@@ -243,6 +249,7 @@ impl Session {
                 texts: all,
                 libraries,
                 inlined,
+                inputs,
                 ..(*self.given).clone()
             }),
         }

@@ -1,5 +1,7 @@
 //! A run from inside: stepped, looked at, given inputs, saved and restored.
 
+mod by_variable;
+
 use crate::engine::Engine;
 use crate::error::{Diagnostics, Error};
 use crate::input::Input;

@@ -5,12 +5,11 @@
 
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::measure::Measure;
 use crate::model::Model;
 use crate::run::Run;
 use crate::value::Value;
 use saltus_control::Control;
-use saltus_results::{Side, Signal};
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,127 +18,6 @@ const RUNS_MAX: usize = 10_000_000;
 
 /// Deeply nested models are compiled recursively, and a case may need a compilation.
 const STACK_BYTES: usize = 512 << 20;
-
-/// A number that is taken from a finished run. All but [`Measure::At`] look at the rows of the result: both sides of each event, and the points of the grid
-/// ([`Sweep::experiment`] sets it).
-#[derive(Clone, PartialEq, Debug)]
-pub enum Measure {
-    /// The value of a variable at the end.
-    Last(String),
-    /// Its value after initialisation.
-    First(String),
-    Min(String),
-    Max(String),
-    /// The mean over time, by the trapezoidal rule.
-    Mean(String),
-    /// The value at a time, linear between rows, the right limit at an event.
-    At(String, f64),
-}
-
-impl Measure {
-    pub fn last(variable: impl Into<String>) -> Measure {
-        Measure::Last(variable.into())
-    }
-
-    /// The variable that is measured.
-    pub fn variable(&self) -> &str {
-        match self {
-            Measure::Last(name)
-            | Measure::First(name)
-            | Measure::Min(name)
-            | Measure::Max(name)
-            | Measure::Mean(name)
-            | Measure::At(name, _) => name,
-        }
-    }
-
-    /// The number; `None` if the run has none.
-    pub fn of(&self, run: &Run) -> Option<f64> {
-        let signal = run.table.signal(self.variable())?;
-        let time = run.table.time();
-        let values = || (0..time.len()).map(|row| signal.row(row));
-        match self {
-            Measure::Last(_) => signal.last(),
-            Measure::First(_) => values().next(),
-            Measure::Min(_) => values().reduce(f64::min),
-            Measure::Max(_) => values().reduce(f64::max),
-            Measure::Mean(_) => mean(time, &signal),
-            Measure::At(_, at) => signal.at(*at, Side::Right),
-        }
-        .filter(|value| value.is_finite())
-    }
-}
-
-/// `max(x)`, `min(x)`, `mean(x)`, `first(x)`, `last(x)`, `at(x, 0.5)`, or the name alone for its last value.
-///
-/// ```
-/// use saltus::Measure;
-///
-/// assert_eq!("max(motor.w[2])".parse(), Ok(Measure::Max("motor.w[2]".into())));
-/// assert_eq!("at(x, 0.5)".parse(), Ok(Measure::At("x".into(), 0.5)));
-/// assert_eq!("der(x)".parse(), Ok(Measure::last("der(x)")));
-/// assert!("median(x)".parse::<Measure>().is_err());
-/// ```
-impl std::str::FromStr for Measure {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Measure, String> {
-        let text = text.trim();
-        let call = (text.split_once('(')).and_then(|(f, rest)| Some((f, rest.strip_suffix(')')?)));
-        let Some((function, inside)) = call else {
-            return Ok(Measure::last(text));
-        };
-        let name = inside.trim().to_owned();
-        Ok(match function.trim() {
-            "last" | "final" => Measure::Last(name),
-            "first" => Measure::First(name),
-            "min" => Measure::Min(name),
-            "max" => Measure::Max(name),
-            "mean" => Measure::Mean(name),
-            "at" => {
-                let at = (inside.rsplit_once(','))
-                    .and_then(|(name, time)| Some((name, time.trim().parse::<f64>().ok()?)));
-                let Some((name, time)) = at else {
-                    return Err(format!("`{text}`: a variable and a time are expected"));
-                };
-                Measure::At(name.trim().to_owned(), time)
-            }
-            // A variable.
-            function if function == "der" || function.contains('.') => Measure::last(text),
-            function => {
-                return Err(format!(
-                    "`{function}` is no measure; known are last, first, min, max, mean, at"
-                ));
-            }
-        })
-    }
-}
-
-/// `max(x)`, and the name alone for its last value: the heading of a column.
-impl fmt::Display for Measure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Measure::Last(name) => f.write_str(name),
-            Measure::First(name) => write!(f, "first({name})"),
-            Measure::Min(name) => write!(f, "min({name})"),
-            Measure::Max(name) => write!(f, "max({name})"),
-            Measure::Mean(name) => write!(f, "mean({name})"),
-            Measure::At(name, time) => write!(f, "{name}@{time}"),
-        }
-    }
-}
-
-fn mean(time: &[f64], signal: &Signal<'_>) -> Option<f64> {
-    let (first, last) = (time.first()?, time.last()?);
-    if first == last {
-        return signal.last();
-    }
-    let pieces = (1..time.len()).map(|k| {
-        let both = signal.row(k - 1) + signal.row(k);
-        0.5 * both * (time[k] - time[k - 1])
-    });
-    Some(pieces.sum::<f64>() / (last - first))
-}
 
 /// One run of a [`Sweep`].
 #[derive(Debug)]
@@ -172,6 +50,7 @@ impl SweepRun {
 type Prepare<'m> = dyn for<'e> Fn(Experiment<'e>) -> Result<Experiment<'e>, Error> + Sync + 'm;
 type Wanted<'m> = dyn Fn(usize) -> bool + Sync + 'm;
 type Done<'m> = dyn Fn(&SweepRun) + Sync + 'm;
+type Seen<'m> = dyn Fn(usize, &Run) + Sync + 'm;
 
 /// Many runs of one model ([`Model::sweep`]).
 ///
@@ -211,6 +90,8 @@ pub struct Sweep<'m> {
     prepare: Option<Box<Prepare<'m>>>,
     wanted: Option<Box<Wanted<'m>>>,
     done: Option<Box<Done<'m>>>,
+    kept: Vec<String>,
+    seen: Option<Box<Seen<'m>>>,
 }
 
 impl Model {
@@ -226,6 +107,8 @@ impl Model {
             prepare: None,
             wanted: None,
             done: None,
+            kept: Vec::new(),
+            seen: None,
         }
     }
 }
@@ -292,6 +175,17 @@ impl<'m> Sweep<'m> {
         self
     }
 
+    /// Trajectories of these variables are kept, and shown to `seen` with the number of the run when it is done, by the thread that has made it.
+    pub fn trajectories(
+        mut self,
+        names: Vec<String>,
+        seen: impl Fn(usize, &Run) + Sync + 'm,
+    ) -> Self {
+        self.kept = names;
+        self.seen = Some(Box::new(seen));
+        self
+    }
+
     /// How many runs there are, wanted or not.
     pub fn n_runs(&self) -> Result<usize, Error> {
         let n_cases = self.cases.as_ref().map_or(1, Vec::len);
@@ -320,8 +214,9 @@ impl<'m> Sweep<'m> {
     /// their numbers; after the control has ended the sweep, those are missing that were not completed.
     pub fn run(self) -> Result<Vec<SweepRun>, Error> {
         let n = self.n_runs()?;
-        for measure in &self.measures {
-            self.model.find_variable(measure.variable())?;
+        let measured = self.measures.iter().filter_map(Measure::variable);
+        for name in measured.chain(self.kept.iter().map(String::as_str)) {
+            self.model.find_variable(name)?;
         }
         let next = AtomicUsize::new(0);
         let rows = Mutex::new(Vec::new());
@@ -367,6 +262,9 @@ impl<'m> Sweep<'m> {
             Err(error) => (None, Some(error)),
         };
         let reached = run.as_ref().filter(|run| run.initialised);
+        if let (Some(seen), Some(run)) = (&self.seen, reached) {
+            seen(index, run);
+        }
         SweepRun {
             index,
             settings,
@@ -382,15 +280,16 @@ impl<'m> Sweep<'m> {
         let model =
             crate::session::under(&self.control, || self.model.with(settings.iter().cloned()))?;
         let names: Vec<String> = (self.measures.iter())
-            .map(|measure| measure.variable().to_owned())
+            .filter_map(Measure::variable)
+            .map(str::to_owned)
+            .chain(self.kept.iter().cloned())
             .collect();
         let mut experiment = (model.experiment())
             .only_named(names)
             .keep_events(false)
             .control(&self.control);
         // Nothing but the ends is looked at.
-        let is_end = |measure: &Measure| matches!(measure, Measure::Last(_) | Measure::First(_));
-        if self.measures.iter().all(is_end) {
+        if self.kept.is_empty() && self.measures.iter().all(Measure::is_of_ends) {
             experiment = experiment.intervals(1);
         }
         match &self.prepare {

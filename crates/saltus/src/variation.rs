@@ -14,6 +14,8 @@ use saltus_syntax::{Diagnostic, Severity};
 /// A range of fewer accuracies than this is not known to the share of its range by which curves are compared
 /// ([`saltus_results::TubeOptions`]: 0.002).
 const ACCURACIES_MIN: f64 = 500.0;
+/// What is computed and never leaves this share of its nominal value is zero, but for the round-off of what cancels in it.
+const ROUND_OFF_REL: f64 = 1e-11;
 /// Variables that the message names.
 const SHOWN_MAX: usize = 3;
 
@@ -55,6 +57,10 @@ impl Variation {
                 let slot = &info.slots[variable.slot.index()];
                 let magnitude = low.abs().max(high.abs());
                 let nominal = nominal_magnitude(slot.nominal);
+                let is_computed = slot.role != SlotRole::State;
+                if is_computed && magnitude <= ROUND_OFF_REL * nominal {
+                    return None;
+                }
                 let (accuracy, size) = match slot.role {
                     SlotRole::State => (
                         self.tolerances.weight(magnitude, nominal),

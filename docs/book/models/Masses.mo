@@ -1,7 +1,7 @@
 model Masses "A mass strikes another that rests against a third"
   Real x[3](start = {0, 1, 1}, each fixed = true, each unit = "m");
   Real v[3](start = {2, 0, 0}, each fixed = true, each unit = "m/s");
-  Real F[2](each unit = "N") "contact forces: zero but for the instant of an impact";
+  Real F[2](each unit = "m/s2") "contact forces for each mass: zero but for the instant of an impact";
   Real momentum = v[1] + v[2] + v[3];
 equation
   der(x) = v;

@@ -24,6 +24,7 @@ True
 from __future__ import annotations
 
 from ._errors import Diagnostic, Interrupted, SaltusError
+from ._fmu import Fmu, FmuVariable, load_fmu
 from ._model import Linearization, Model, Simulator, State, Variable, Variables
 from ._ode import Problem, When, ode
 from ._result import Event, Plot, Result
@@ -34,6 +35,8 @@ from ._session import Session, compile, compile_text
 __all__ = [
     "Diagnostic",
     "Event",
+    "Fmu",
+    "FmuVariable",
     "Interrupted",
     "Linearization",
     "Model",
@@ -51,5 +54,6 @@ __all__ = [
     "__version__",
     "compile",
     "compile_text",
+    "load_fmu",
     "ode",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -221,6 +222,20 @@ class Model:
         with listening(self.name, progress) as told:
             options["progress"] = told
             return Result(self._native.simulate(settings, options))
+
+    def export_fmu(self, path: str | os.PathLike[str], fmi: int = 2, *, set: Mapping[str, Any] | None = None, include_sources: bool = False) -> None:
+        """Writes the model as an FMU for co-simulation, of version 2.0 or 3.0: a file that other simulators run, without a compiler.
+
+        >>> import os, saltus, tempfile
+        >>> lag = saltus.compile_text("model Lag output Real x(start = 1, fixed = true); equation der(x) = -x; end Lag;", "Lag")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     lag.export_fmu(os.path.join(folder, "lag.fmu"), fmi=3)
+        ...     fmu = saltus.load_fmu(os.path.join(folder, "lag.fmu"), allow=True)
+        ...     fmu, round(fmu.simulate(stop=1)["x"][-1].item(), 4)
+        (<saltus.Fmu Lag, FMI 3.0, cs>, 0.3679)
+        """
+        model = self._native.with_settings(dict(set)) if set else self._native
+        model.export_fmu(os.fspath(path), fmi, include_sources)
 
     def simulator(
         self,

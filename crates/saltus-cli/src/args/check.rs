@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{LimitArgs, TargetArgs};
+use super::{Format, LimitArgs, TargetArgs};
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
@@ -10,4 +10,7 @@ pub(crate) struct CheckArgs {
     pub(crate) target: TargetArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    /// json: one object with all that was found, places included
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
 }

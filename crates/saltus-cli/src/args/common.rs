@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::{Setting, positive};
+use super::values::{InputRequest, Setting, interpolation, positive};
 
 /// Which model, and where the libraries are.
 #[derive(Args, Debug)]
@@ -46,4 +46,31 @@ pub(crate) struct LimitArgs {
     /// Give up beyond so many megabytes of address space; default: nine tenths of the machine's memory (Linux only)
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_memory: Option<u64>,
+}
+
+/// Values from outside beside `--set`.
+#[derive(Args, Debug)]
+pub(crate) struct GivenArgs {
+    /// Values of parameters and start values: a table of names and values, .toml, .json or .csv (repeatable; --set goes over it)
+    #[arg(long = "settings", value_name = "FILE")]
+    pub(crate) settings_files: Vec<PathBuf>,
+    /// A table `[scenario.NAME]` of the working folder's saltus.toml with such values
+    #[arg(long, value_name = "NAME")]
+    pub(crate) scenario: Option<String>,
+    /// Inputs of the model: columns of a .csv, .mat or .parquet file, or an expression, as in u='sin(time)' (repeatable)
+    #[arg(long = "input", value_name = "FILE | NAME=EXPRESSION")]
+    pub(crate) inputs: Vec<InputRequest>,
+    /// How inputs of files go from point to point: held, linear or smooth; two rows of one time are a jump
+    #[arg(long, value_name = "HOW", default_value = "linear", value_parser = interpolation)]
+    pub(crate) interpolation: saltus::Interpolation,
+}
+
+/// The values of one model, for verbs without axes.
+#[derive(Args, Debug)]
+pub(crate) struct SetArgs {
+    /// Value of a parameter or start value: a number, an expression of numbers, true, a text, a literal, {1, 2, 3} (repeatable)
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) settings: Vec<Setting>,
+    #[command(flatten)]
+    pub(crate) given: GivenArgs,
 }

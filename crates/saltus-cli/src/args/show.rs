@@ -38,6 +38,8 @@ pub(crate) enum Stage {
     Structure,
     /// Modes that a run enters: what selects them, their states, index and systems of equations
     Mode,
+    /// What the check of units finds, before equations are counted
+    Units,
     /// Which derivatives depend on which states, and the same for the unknowns of blocks
     Jacobian,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::values::{finite, positive};
-use super::{AccessArgs, PlotRequest, Setting, StartFrom, TargetArgs};
+use super::{AccessArgs, ForeignFmuArgs, PlotRequest, SetArgs, StartFrom, TargetArgs};
 
 #[derive(Args, Debug)]
 pub(crate) struct SimulateArgs {
@@ -13,6 +13,8 @@ pub(crate) struct SimulateArgs {
     pub(crate) target: TargetArgs,
     #[command(flatten)]
     pub(crate) access: AccessArgs,
+    #[command(flatten)]
+    pub(crate) fmu: ForeignFmuArgs,
     /// Default: experiment annotation, else 0
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, value_parser = finite)]
     pub(crate) start_time: Option<f64>,
@@ -47,9 +49,8 @@ pub(crate) struct SimulateArgs {
     /// Step of the integrators of --inline; default: annotation of the model, else the distance of output points
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub(crate) inline_step: Option<f64>,
-    /// Value of a parameter or start value (repeatable)
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub(crate) settings: Vec<Setting>,
+    #[command(flatten)]
+    pub(crate) set: SetArgs,
     /// Result file, .csv, .mat or .parquet by its ending; `-` is CSV on standard output; default: <Model>_res.mat
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -65,8 +66,8 @@ pub(crate) struct SimulateArgs {
     /// Sizes of the accepted steps, CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) steps: Option<PathBuf>,
-    /// A picture of variables over time (repeatable)
-    #[arg(long = "plot", value_name = "VAR,VAR=FILE.svg")]
+    /// A picture of variables over time, .svg, .pdf or .png; without a file a plot in the terminal (repeatable)
+    #[arg(long = "plot", value_name = "VAR,VAR[=FILE.svg]")]
     pub(crate) plots: Vec<PlotRequest>,
     /// Begin where an earlier run has been, at its end or at a time inside it; the initial equations are not used
     #[arg(long, value_name = "RESULT[@TIME]")]
@@ -83,6 +84,9 @@ pub(crate) struct SimulateArgs {
     /// Give up after so many seconds, compiling included; what was computed is kept
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub(crate) max_wall: Option<f64>,
+    /// Run again whenever a file changes that the model is read from, until Ctrl-C
+    #[arg(long)]
+    pub(crate) watch: bool,
     /// No text but errors
     #[arg(long)]
     pub(crate) quiet: bool,

@@ -26,6 +26,38 @@ impl FromStr for Setting {
     }
 }
 
+/// What `--input` names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum InputRequest {
+    File(PathBuf),
+    Expression(Setting),
+}
+
+/// Endings of files with inputs.
+const INPUT_ENDINGS: [&str; 3] = [".csv", ".mat", ".parquet"];
+
+impl FromStr for InputRequest {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<InputRequest, String> {
+        let lower = text.to_ascii_lowercase();
+        if INPUT_ENDINGS.iter().any(|ending| lower.ends_with(ending)) {
+            return Ok(InputRequest::File(text.into()));
+        }
+        text.parse().map(InputRequest::Expression).map_err(|_| {
+            "expected name=expression, or a file that ends with .csv, .mat or .parquet".to_owned()
+        })
+    }
+}
+
+pub(crate) fn interpolation(text: &str) -> Result<saltus::Interpolation, String> {
+    let known = saltus::Interpolation::ALL;
+    let found = known.iter().find(|(name, _)| *name == text);
+    found
+        .map(|(_, how)| *how)
+        .ok_or_else(|| format!("known are {}", known.map(|(name, _)| name).join(", ")))
+}
+
 /// `RESULT[@TIME]` of `--start-from`.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct StartFrom {
@@ -56,30 +88,38 @@ impl FromStr for StartFrom {
     }
 }
 
-/// `VAR,VAR=FILE.svg` of `--plot`.
+/// `VAR,VAR=FILE.svg` of `--plot`, or `VAR,VAR` for a plot in the terminal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PlotRequest {
     pub(crate) variables: Vec<String>,
-    pub(crate) file: PathBuf,
+    pub(crate) file: Option<PathBuf>,
 }
 
 impl FromStr for PlotRequest {
     type Err = String;
 
     fn from_str(text: &str) -> Result<PlotRequest, String> {
-        let (names, file) = text
-            .rsplit_once('=')
-            .ok_or("expected VAR,VAR=FILE.svg".to_owned())?;
-        if !file.to_ascii_lowercase().ends_with(".svg") {
-            return Err(format!("pictures are SVG: `{file}` should end with .svg"));
+        let (names, file) = match text.rsplit_once('=') {
+            Some((names, file)) => (names, Some(file)),
+            None => (text, None),
+        };
+        let endings = [".svg", ".pdf", ".png"];
+        let is_picture = |file: &str| {
+            let lower = file.to_ascii_lowercase();
+            endings.iter().any(|ending| lower.ends_with(ending))
+        };
+        if let Some(file) = file.filter(|file| !is_picture(file)) {
+            return Err(format!(
+                "pictures are SVG, PDF or PNG: `{file}` should end with .svg, .pdf or .png"
+            ));
         }
         let variables = split_names(names);
         if variables.iter().any(String::is_empty) {
-            return Err("expected VAR,VAR=FILE.svg".into());
+            return Err("expected VAR,VAR=FILE.svg, or VAR,VAR for the terminal".into());
         }
         Ok(PlotRequest {
             variables,
-            file: file.into(),
+            file: file.map(PathBuf::from),
         })
     }
 }
@@ -134,9 +174,9 @@ mod tests {
     fn plot_requests_split_names_outside_brackets() {
         let request: PlotRequest = "a[1,2],der(x),b=out/x.svg".parse().unwrap();
         assert_eq!(request.variables, ["a[1,2]", "der(x)", "b"]);
-        assert_eq!(request.file, PathBuf::from("out/x.svg"));
-        assert!("x.svg".parse::<PlotRequest>().is_err());
-        assert!("x=y.png".parse::<PlotRequest>().is_err());
+        assert_eq!(request.file, Some(PathBuf::from("out/x.svg")));
+        assert_eq!("x".parse::<PlotRequest>().map(|r| r.file), Ok(None));
+        assert!("x=y.jpg".parse::<PlotRequest>().is_err());
         assert!("x,=y.svg".parse::<PlotRequest>().is_err());
     }
 

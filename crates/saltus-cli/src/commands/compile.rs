@@ -21,7 +21,7 @@ pub(crate) fn compile(args: &CompileArgs) -> Outcome {
     }
     files::check_writable(&output)?;
     let model = engine::compile(&session, &args.target, &class)?;
-    let mut model = engine::with_settings(model, &args.settings)?;
+    let mut model = crate::given::with_settings(model, &args.settings)?;
     if args.without_source {
         model = model.without_source();
     }

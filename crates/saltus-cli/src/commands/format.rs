@@ -45,10 +45,11 @@ pub(crate) fn format(args: &FormatArgs) -> Outcome {
         0 => String::new(),
         n => format!(", {n} with errors were left as they are"),
     };
-    message(&format!(
-        "{} files, {n_changed} {what}{refused}",
-        files.len()
-    ));
+    let n_files = match files.len() {
+        1 => "1 file".to_owned(),
+        n => format!("{n} files"),
+    };
+    message(&format!("{n_files}, {n_changed} {what}{refused}"));
     Ok(exit)
 }
 

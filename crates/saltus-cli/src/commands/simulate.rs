@@ -2,17 +2,27 @@ use std::path::{Path, PathBuf};
 
 use saltus::StepRecord;
 use saltus::replace::previous_of;
-use saltus_plot::{PlotOptions, plot_over_time};
+use saltus_plot::{Line, PlotOptions, plot_by_unit, plot_terminal};
 use saltus_results::EventKind;
 
+use super::plot::Shown;
 use crate::args::{PlotRequest, SimulateArgs};
 use crate::engine::{self, Run};
-use crate::exit::{Exit, Failure, Outcome, message};
+use crate::exit::{Exit, Failure, Outcome, message, print};
 use crate::files::{self, ResultFormat};
+use crate::fmu_run;
 use crate::outputs::Outputs;
+use crate::picture::{PictureFormat, write_picture};
 
 /// `saltus simulate`
 pub(crate) fn simulate(args: SimulateArgs) -> Outcome {
+    if args.watch {
+        return super::watch::watch();
+    }
+    if fmu_run::is_fmu(&args.target.target) {
+        check_files(&args)?;
+        return fmu_run::simulate(&args);
+    }
     check_files(&args)?;
     let run = engine::simulate(&args)?;
     if !run.messages.is_empty() && !args.quiet {
@@ -51,7 +61,10 @@ fn check_files(args: &SimulateArgs) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         ResultFormat::of(path)?;
     }
-    let plots = args.plots.iter().map(|plot| &plot.file);
+    let plots = args.plots.iter().filter_map(|plot| plot.file.as_ref());
+    for path in plots.clone() {
+        PictureFormat::of(path)?;
+    }
     let optional = [&args.output, &args.events, &args.stats, &args.steps];
     for path in optional.into_iter().flatten().chain(plots) {
         files::check_writable(path)?;
@@ -67,22 +80,33 @@ pub(crate) fn outputs(args: &SimulateArgs, result: &PathBuf) -> Outputs {
     outputs.add("--events", &args.events);
     outputs.add("--stats", &args.stats);
     outputs.add("--steps", &args.steps);
-    outputs.add("--plot", args.plots.iter().map(|plot| &plot.file));
+    outputs.add(
+        "--plot",
+        args.plots.iter().filter_map(|plot| plot.file.as_ref()),
+    );
     outputs
 }
 
 fn write_plot(run: &Run, request: &PlotRequest) -> Result<(), Failure> {
+    let mut lines = Vec::new();
+    for name in &request.variables {
+        let shown = Shown::of(&run.table, name, false)?;
+        let points = run.table.time().iter().copied().zip(shown.values).collect();
+        lines.push(Line::new(name, shown.unit, points));
+    }
     let options = PlotOptions {
         title: Some(run.model.clone()),
         events: event_times(run),
         ..PlotOptions::default()
     };
-    let svg = plot_over_time(&run.table, &request.variables, &options)
-        .map_err(|e| Failure::command_line(format!("--plot: {e}")))?;
-    files::write_file(&request.file, |out| {
-        use std::io::Write;
-        out.write_all(svg.as_bytes())
-    })
+    let failed = |e: saltus_plot::PlotError| Failure::command_line(format!("--plot: {e}"));
+    match &request.file {
+        Some(file) => {
+            let svg = plot_by_unit(&lines, &options).map_err(failed)?;
+            write_picture(file, svg)
+        }
+        None => print(&plot_terminal(&lines, &options.horizontal).map_err(failed)?),
+    }
 }
 
 fn write_steps(steps: &[StepRecord], out: &mut dyn std::io::Write) -> std::io::Result<()> {
@@ -118,7 +142,24 @@ fn summary(run: &Run) -> String {
         format!("; {}", run.output.display())
     };
     format!(
-        "{}: {start} to {stop} s, {} steps, {n_events} events, {:.2} s{place}",
-        run.model, stats.steps, stats.seconds.total
+        "{}: {start} to {stop} s, {}, {}, {}{place}",
+        run.model,
+        counted(stats.steps, "step"),
+        counted(n_events, "event"),
+        duration(stats.seconds.total)
     )
+}
+
+/// `1 event`, `2 events`
+fn counted(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// `0.01 s`, `2 min 5 s`
+fn duration(seconds: f64) -> String {
+    const MINUTE: f64 = 60.0;
+    match seconds {
+        s if s < MINUTE => format!("{s:.2} s"),
+        s => format!("{:.0} min {:.0} s", (s / MINUTE).floor(), s % MINUTE),
+    }
 }

@@ -1,37 +1,48 @@
+//! `saltus sweep`: many runs of one model into one table.
+
+mod cases;
+mod merge;
+mod table;
+mod trajectories;
+
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use saltus::journal::{Fingerprint, Fingerprints, Journal, ProgramMark};
-use saltus::{Error, Measure, Model, ReadLog, Sweep, SweepRun};
-use saltus_results::{
-    ParquetColumn, Selection, ValueType, VariableKind, push_csv_name, push_csv_number,
-    write_parquet_columns,
-};
+use saltus::{Error, Input, Measure, Model, ReadLog, Sweep, SweepRun};
+use saltus_results::{Selection, ValueType, VariableKind, write_parquet_columns};
 use serde::{Deserialize, Serialize};
 
-use crate::args::{Axis, SweepArgs};
-use crate::engine;
+use crate::args::{NamedMeasure, Shard, SweepArgs};
 use crate::exit::{Exit, Failure, Outcome, message};
+use crate::given::{self, Prepared};
 use crate::outputs::Outputs;
 use crate::progress::ProgressLine;
-use crate::{files, interrupt};
+use crate::{engine, files, interrupt};
+use table::{csv, table};
+use trajectories::Trajectories;
 
-/// `saltus sweep`: all combinations of the values, one row each: the values, how the run ended, and the last value of each variable.
+/// The word in place of a model that puts tables together.
+const MERGE: &str = "merge";
+
+/// All combinations of the values, one row each: the values, how the run ended, and what was measured.
 pub(crate) fn sweep(args: SweepArgs) -> Outcome {
+    if args.target.target == MERGE {
+        return merge::merge(&args);
+    }
+    check_arguments(&args)?;
     let log = ReadLog::default();
     let (mut session, class) = engine::open_logged(&args.target, &log)?;
     engine::permit(&mut session, &args.access)?;
-    let base = engine::compile(&session, &args.target, &class)?;
-    for axis in &args.axes {
-        base.find_variable(&axis.path)
-            .map_err(|e| Failure::command_line(format!("--set: {e}")))?;
-    }
-    let columns = columns(&base, &args.variables)?;
-    let sweep = prepared(&base, &args, &columns)?;
-    let n = sweep.n_runs().map_err(engine::failure)?;
-    let output = (args.output.clone())
-        .unwrap_or_else(|| PathBuf::from(format!("{}_sweep.csv", engine::file_stem(&class))));
+    let Prepared {
+        model: base,
+        inputs,
+    } = given::prepare(&mut session, &args.target, &class, &args.given, &[])?;
+    let measures = measures(&base, &args)?;
+    let cases = cases::cases(&base, &args)?;
+    table::check_columns(&cases.names, &measures)?;
+    let output = (args.output.clone()).unwrap_or_else(|| default_output(&class, args.shard));
     if (output.extension()).is_none_or(|e| e != "csv" && e != "parquet") {
         return Err(Failure::command_line(format!(
             "`{}`: the table of a sweep ends with .csv or .parquet",
@@ -39,12 +50,27 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
         )));
     }
     files::check_writable(&output)?;
+    let curves = match &args.trajectories {
+        Some(path) => Some(Trajectories::new(path, moving(&base, &args.variables)?)?),
+        None => None,
+    };
+    let sweep = prepared(&base, &args, &inputs, &cases, &measures);
+    let n = sweep.n_runs().map_err(engine::failure)?;
 
     let journal_path = Journal::beside(&output);
     let mut outputs = Outputs::default();
     outputs.add("--output", [&output, &journal_path]);
-    outputs.check_not_read(&log.all())?;
-    if args.fresh {
+    outputs.add(
+        "--trajectories",
+        args.trajectories
+            .iter()
+            .filter(|path| path.extension().is_some()),
+    );
+    outputs.check_distinct()?;
+    let mut read = log.all();
+    read.extend(args.cases.iter().cloned());
+    outputs.check_not_read(&read)?;
+    if args.fresh || curves.is_some() {
         // One that is not there need not be removed.
         let _ = std::fs::remove_file(&journal_path);
     }
@@ -64,6 +90,11 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
             rows[index] = Some(row);
         }
     }
+    let is_ours = |run: usize| {
+        args.shard
+            .is_none_or(|shard| run % shard.of == shard.number - 1)
+    };
+    let n_ours = (0..n).filter(|run| is_ours(*run)).count();
     let resumed = rows.iter().flatten().count();
     let made: Vec<bool> = rows.iter().map(Option::is_some).collect();
     let state = Mutex::new(State {
@@ -77,39 +108,42 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
     let line = ProgressLine::new(!args.quiet);
     interrupt::listen();
     let control = interrupt::control();
-    let ran = sweep
+    let mut sweep = sweep
         .control(&control)
-        .only(|run| !made[run])
+        .only(|run| is_ours(run) && !made[run])
         .on_done(|run| {
             let (done, goes_on) = finish(&state, run);
-            line.show(&format!("{done} of {n} runs"));
+            line.show(&format!("{done} of {n_ours} runs"));
             if !goes_on {
                 control.cancel();
             }
-        })
-        .run();
+        });
+    if let Some(curves) = &curves {
+        sweep = sweep.trajectories(curves.names().to_vec(), |run, done| {
+            if !curves.add(run, done) {
+                control.cancel();
+            }
+        });
+    }
+    let ran = sweep.run();
     drop(line);
     let state = state.into_inner().expect("no worker panics");
     if let Some(failure) = state.failure {
         return Err(failure);
     }
     ran.map_err(engine::failure)?;
+    if let Some(curves) = curves {
+        curves.finish()?;
+    }
     let done: Vec<Row> = state.rows.into_iter().flatten().collect();
-    if done.len() < n {
+    if done.len() < n_ours {
         message(&format!(
-            "interrupted after {} of {n} runs; the same command goes on from there",
+            "interrupted after {} of {n_ours} runs; the same command goes on from there",
             done.len()
         ));
         return Ok(Exit::Incomplete);
     }
-    let table = table(&args.axes, &columns, &done);
-    files::write_file(&output, |mut out| {
-        if output.extension().is_some_and(|e| e == "parquet") {
-            write_parquet_columns(&table, &mut out)
-        } else {
-            out.write_all(csv(&table).as_bytes())
-        }
-    })?;
+    write_table(&output, &table(&cases, &measures, &done))?;
     // The table has it all.
     let _ = std::fs::remove_file(&journal_path);
     let failed = done.iter().filter(|row| row.status != DONE).count();
@@ -119,7 +153,7 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
             k => format!(", {k} of them before"),
         };
         message(&format!(
-            "{class}: {n} runs{before}, {failed} not completed; {}",
+            "{class}: {n_ours} runs{before}, {failed} not completed; {}",
             output.display()
         ));
     }
@@ -127,6 +161,41 @@ pub(crate) fn sweep(args: SweepArgs) -> Outcome {
         Exit::Done
     } else {
         Exit::Incomplete
+    })
+}
+
+fn check_arguments(args: &SweepArgs) -> Result<(), Failure> {
+    if !args.parts.is_empty() {
+        return Err(Failure::command_line(
+            "a sweep has one model; `saltus sweep merge` takes the tables of its shares",
+        ));
+    }
+    if args.axes.is_empty() && args.cases.is_none() {
+        return Err(Failure::command_line(
+            "a sweep needs `--set path=first:last:count`, a list of values, or `--cases FILE.csv`",
+        ));
+    }
+    Ok(())
+}
+
+fn default_output(class: &str, shard: Option<Shard>) -> PathBuf {
+    let stem = engine::file_stem(class);
+    PathBuf::from(match shard {
+        None => format!("{stem}_sweep.csv"),
+        Some(Shard { number, of }) => format!("{stem}_sweep_{number}-of-{of}.csv"),
+    })
+}
+
+fn write_table(
+    output: &Path,
+    table: &[(String, saltus_results::ParquetColumn)],
+) -> Result<(), Failure> {
+    files::write_file(output, |mut out| {
+        if output.extension().is_some_and(|e| e == "parquet") {
+            write_parquet_columns(table, &mut out)
+        } else {
+            out.write_all(csv(table).as_bytes())
+        }
     })
 }
 
@@ -139,9 +208,12 @@ struct Row {
     run: usize,
     /// `done`, or the code of the error.
     status: String,
+    /// What the error says; empty if there is none.
+    #[serde(default)]
+    reason: String,
     /// Time that was reached.
     time: Option<f64>,
-    /// Last values; `None` is no number.
+    /// Measures; `None` is no number.
     last: Vec<Option<f64>>,
     /// Files that were read for this row and for none before.
     files: Vec<Fingerprint>,
@@ -165,18 +237,32 @@ impl Conditions {
         let SweepArgs {
             target,
             access,
+            given,
             axes,
+            cases,
+            samples,
+            sampling,
+            seed,
+            measures,
+            intervals,
             start_time,
             stop_time,
             tolerance,
             solver,
             variables,
             max_wall,
+            shard,
+            parts: _,
+            trajectories: _,
             output: _,
             jobs: _,
             fresh: _,
             quiet: _,
         } = args;
+        let text_of = |path: &PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+        let cases = cases.as_ref().map(text_of);
+        let set_files: Vec<String> = given.settings_files.iter().map(text_of).collect();
+        let drawn = (samples, sampling, seed);
         Conditions {
             program: ProgramMark::of(&program),
             class: class.to_owned(),
@@ -184,7 +270,7 @@ impl Conditions {
             modelicapath: std::env::var_os("MODELICAPATH")
                 .map(|path| path.to_string_lossy().into_owned()),
             settings: format!(
-                "{target:?} {access:?} {axes:?} {start_time:?} {stop_time:?} {tolerance:?} {solver:?} {variables:?} {max_wall:?}"
+                "{target:?} {access:?} {given:?} {set_files:?} {axes:?} {cases:?} {drawn:?} {measures:?} {intervals:?} {start_time:?} {stop_time:?} {tolerance:?} {solver:?} {variables:?} {max_wall:?} {shard:?}"
             ),
         }
     }
@@ -203,22 +289,19 @@ struct State {
 fn prepared<'m>(
     base: &'m Model,
     args: &'m SweepArgs,
-    columns: &[String],
-) -> Result<Sweep<'m>, Failure> {
-    let mut sweep = base.sweep();
-    for Axis { path, values } in &args.axes {
-        let values: Result<Vec<_>, Error> = (values.iter())
-            .map(|&value| base.value_of_number(path, value))
-            .collect();
-        sweep = sweep.grid(path, values.map_err(engine::setting_failure)?);
-    }
-    for name in columns {
-        sweep = sweep.measure(Measure::last(name));
+    inputs: &'m [(String, Input)],
+    cases: &cases::Cases,
+    measures: &[NamedMeasure],
+) -> Sweep<'m> {
+    let mut sweep = cases.given_to(base.sweep());
+    for NamedMeasure { measure, .. } in measures {
+        sweep = sweep.measure(measure.clone());
     }
     if let Some(jobs) = args.jobs {
         sweep = sweep.jobs(jobs);
     }
-    Ok(sweep.experiment(|mut experiment| {
+    sweep.experiment(|experiment| {
+        let mut experiment = given::with_inputs(experiment, inputs);
         if let Some(time) = args.start_time {
             experiment = experiment.start_time(time);
         }
@@ -228,6 +311,9 @@ fn prepared<'m>(
         if let Some(tolerance) = args.tolerance {
             experiment = experiment.tolerance(tolerance);
         }
+        if let Some(count) = args.intervals {
+            experiment = experiment.intervals(count);
+        }
         if let Some(name) = &args.solver {
             experiment = experiment.solver(name)?;
         }
@@ -235,7 +321,7 @@ fn prepared<'m>(
             experiment = experiment.max_wall(seconds);
         }
         Ok(experiment)
-    }))
+    })
 }
 
 /// Notes a run; returns how many there are, and whether the sweep goes on.
@@ -254,21 +340,12 @@ fn finish(state: &Mutex<State>, run: &SweepRun) -> (usize, bool) {
 }
 
 fn noted(state: &mut State, run: &SweepRun) -> Result<Row, Failure> {
-    match &run.error {
-        // Values that the model does not take end the sweep; what happens in a run does not.
-        Some(Error::Usage(text)) => {
-            return Err(Failure::command_line(format!("--set: {text}")));
-        }
-        Some(Error::Model(found)) => {
-            return Err(engine::failure(Error::Model(found.clone())));
-        }
-        Some(Error::Run(..) | Error::Stopped(_)) | None => {}
-    }
     let new = state.log.take_new();
     let files = new.iter().map(|path| state.fingerprints.of(path)).collect();
     let row = Row {
         run: run.index,
         status: run.status().to_owned(),
+        reason: run.error.as_ref().map_or_else(String::new, reason),
         time: run.time,
         last: run.measures.clone(),
         files,
@@ -277,8 +354,47 @@ fn noted(state: &mut State, run: &SweepRun) -> Result<Row, Failure> {
     Ok(row)
 }
 
-/// The variables whose last values are columns: those that were chosen, else all that move.
-fn columns(compiled: &Model, patterns: &[String]) -> Result<Vec<String>, Failure> {
+/// The first sentence of an error.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::Usage(text) => text.clone(),
+        Error::Model(found) | Error::Run(found, _) | Error::Stopped(found) => {
+            let first = found.list.iter().find(|d| d.is_error());
+            first.map_or_else(String::new, |d| d.message.clone())
+        }
+    }
+}
+
+/// What is measured: what was named, and the last values of the variables that were chosen, or of all that move.
+fn measures(base: &Model, args: &SweepArgs) -> Result<Vec<NamedMeasure>, Failure> {
+    let mut measures = args.measures.clone();
+    for NamedMeasure { measure, .. } in &measures {
+        if let Some(name) = measure.variable() {
+            base.find_variable(name)
+                .map_err(|e| Failure::command_line(format!("--measure: {e}")))?;
+        }
+    }
+    let is_default = measures.is_empty();
+    if is_default || !args.variables.is_empty() && args.trajectories.is_none() {
+        let names = moving(base, &args.variables)?;
+        let set: Vec<&str> = args.axes.iter().map(|axis| axis.path.as_str()).collect();
+        measures.extend(names.into_iter().map(|name| NamedMeasure {
+            name: match set.contains(&name.as_str()) {
+                // The column of what was set has the name.
+                true => format!("final({name})"),
+                false => name.clone(),
+            },
+            measure: Measure::last(name),
+        }));
+    }
+    Ok(measures)
+}
+
+/// The variables that were chosen, else all that move.
+fn moving(compiled: &Model, patterns: &[String]) -> Result<Vec<String>, Failure> {
+    compiled
+        .check_patterns(patterns)
+        .map_err(|e| Failure::command_line(format!("--variables: {e}")))?;
     let selection = Selection::from_patterns(patterns);
     let moves = |kind| matches!(kind, VariableKind::Discrete | VariableKind::Continuous);
     let names: Vec<String> = (compiled.info().variables.iter())
@@ -287,84 +403,10 @@ fn columns(compiled: &Model, patterns: &[String]) -> Result<Vec<String>, Failure
         .filter(|v| selection.selects(&v.name, v.hidden))
         .map(|v| v.name.clone())
         .collect();
-    if names.is_empty() {
-        return Err(Failure::command_line(
-            "--variables: no variable of the model matches",
-        ));
-    }
-    Ok(names)
-}
-
-/// Number of the run, values that were set, status, time that was reached, last values.
-fn table(axes: &[Axis], columns: &[String], rows: &[Row]) -> Vec<(String, ParquetColumn)> {
-    let numbers =
-        |value: &dyn Fn(&Row) -> f64| ParquetColumn::Numbers(rows.iter().map(value).collect());
-    let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
-    let mut table = vec![("run".to_owned(), numbers(&|row| row.run as f64 + 1.0))];
-    for (k, axis) in axes.iter().enumerate() {
-        let set = numbers(&|row| values_of(axes, row.run)[k]);
-        table.push((axis.path.clone(), set));
-    }
-    let status = rows.iter().map(|row| row.status.clone()).collect();
-    table.push(("status".to_owned(), ParquetColumn::Texts(status)));
-    table.push(("time".to_owned(), numbers(&|row| number(row.time))));
-    for (k, name) in columns.iter().enumerate() {
-        let last = numbers(&|row| number(row.last.get(k).copied().flatten()));
-        table.push((name.clone(), last));
-    }
-    table
-}
-
-/// The numbers of a run; the last axis moves fastest.
-fn values_of(axes: &[Axis], run: usize) -> Vec<f64> {
-    let mut rest = run;
-    let mut values: Vec<f64> = (axes.iter().rev())
-        .map(|axis| {
-            let n = axis.values.len();
-            let value = axis.values[rest % n];
-            rest /= n;
-            value
-        })
-        .collect();
-    values.reverse();
-    values
-}
-
-fn csv(table: &[(String, ParquetColumn)]) -> String {
-    let mut out = String::new();
-    for (k, (name, _)) in table.iter().enumerate() {
-        if k > 0 {
-            out.push(',');
-        }
-        push_csv_name(&mut out, name);
-    }
-    out.push('\n');
-    let n_rows = table.first().map_or(0, |(_, column)| column.len());
-    for row in 0..n_rows {
-        for (k, (_, column)) in table.iter().enumerate() {
-            if k > 0 {
-                out.push(',');
-            }
-            match column {
-                ParquetColumn::Numbers(values) => push_csv_number(&mut out, values[row]),
-                ParquetColumn::Texts(values) => push_csv_name(&mut out, &values[row]),
-            }
-        }
-        out.push('\n');
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_axis_moves_fastest() {
-        let axes: Vec<Axis> = vec!["a=1:3:3".parse().unwrap(), "b=5,7".parse().unwrap()];
-        let all: Vec<Vec<f64>> = (0..6).map(|run| values_of(&axes, run)).collect();
-        assert_eq!(all[0], [1.0, 5.0]);
-        assert_eq!(all[1], [1.0, 7.0]);
-        assert_eq!(all[5], [3.0, 7.0]);
+    match names.is_empty() {
+        true => Err(Failure::command_line(
+            "--variables: no variable of the model moves: name those that are to be columns",
+        )),
+        false => Ok(names),
     }
 }

@@ -29,7 +29,7 @@ fn commands(page: &str) -> Vec<Command> {
             (true, "```") => inside = false,
             (true, line) => match line.strip_prefix("$ saltus ") {
                 Some(rest) => found.push(Command {
-                    words: rest.split_whitespace().map(str::to_owned).collect(),
+                    words: words(rest),
                     prints: Vec::new(),
                 }),
                 None => {
@@ -41,6 +41,91 @@ fn commands(page: &str) -> Vec<Command> {
         }
     }
     found
+}
+
+/// Splits at spaces outside of single quotes, which are removed, as a shell does.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            c if c.is_whitespace() && !quoted => words.push(String::new()),
+            c => words.last_mut().expect("one word is there").push(c),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Models on a page, each in a file of its name.
+fn write_models(page: &str, folder: &Path) {
+    for block in page.split("```modelica\n").skip(1) {
+        let text = block.split("```").next().expect("a block ends");
+        let name = text.split_whitespace().nth(1).expect("a model has a name");
+        fs::write(folder.join(format!("{name}.mo")), text).expect("written");
+    }
+}
+
+#[test]
+fn every_command_of_the_first_page_prints_what_it_says() {
+    let folder = scratch("first_page");
+    fs::remove_dir_all(&folder).expect("the folder can be removed");
+    fs::create_dir_all(folder.join("examples")).expect("the folder can be made");
+    let root = book().join("../..");
+    let page = fs::read_to_string(root.join("README.md")).expect("the page");
+    write_models(&page, &folder);
+    let ball = "examples/BouncingBall.mo";
+    fs::copy(root.join(ball), folder.join(ball)).expect("copied");
+    let wrong = "model Wrong\n  Real v(unit = \"V\") = 10*time;\n  Real i(unit = \"A\");\nequation\n  i = v;\nend Wrong;\n";
+    fs::write(folder.join("Wrong.mo"), wrong).expect("written");
+    // What cargo would run.
+    let first = page
+        .lines()
+        .find_map(|l| l.strip_prefix("cargo run --release -- "));
+    let ran = saltus_in(
+        &folder,
+        &first
+            .expect("the first command")
+            .split_whitespace()
+            .collect::<Vec<_>>(),
+    );
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    assert!(
+        folder.join("ball.svg").is_file() && ran.stdout.contains("x [m]"),
+        "{}",
+        ran.stdout
+    );
+    let mut n_commands = 0;
+    for command in commands(&page) {
+        let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
+        let ran = saltus_in(&folder, &words);
+        let printed = format!("{}{}", ran.stdout, ran.stderr);
+        let mut lines: Vec<&str> = printed.lines().map(str::trim_end).collect();
+        let code = format!("exit code {}", ran.exit.unwrap_or(-1));
+        if ran.exit != Some(0) {
+            lines.push(&code);
+        }
+        let patterns: Vec<&str> = command.prints.iter().map(String::as_str).collect();
+        assert!(
+            all_fit(&lines, &patterns),
+            "{words:?}\n{}",
+            lines.join("\n")
+        );
+        n_commands += 1;
+    }
+    assert!(n_commands >= 5, "{n_commands} commands");
+    // Links lead somewhere.
+    for link in page
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+    {
+        assert!(
+            link.starts_with("http") || root.join(link).exists(),
+            "{link}"
+        );
+    }
 }
 
 /// Whether `line` is `pattern`, whose `…` stand for any text.

@@ -36,7 +36,7 @@ fn a_wrong_command_line_is_exit_code_2() {
     );
     check_wrong(&["simulate", "M", "--inline", "x"], "path=value");
     check_wrong(&["simulate", "M", "--inline-step", "0"], "above 0");
-    check_wrong(&["simulate", "M", "--plot", "x=ball.png"], "SVG");
+    check_wrong(&["simulate", "M", "--plot", "x=ball.jpg"], "SVG");
     check_wrong(
         &["simulate", "M", "--output", "x.xlsx"],
         ".csv, .mat or .parquet",
@@ -48,7 +48,7 @@ fn a_wrong_command_line_is_exit_code_2() {
     check_wrong(&["show", "M"], "--stage");
     check_wrong(&["show", "M", "--stage", "soup"], "invalid value");
     check_wrong(&["compare", "a.csv"], "required");
-    check_wrong(&["plot", "a.csv", "--output", "x.svg"], "required");
+    check_wrong(&["plot", "--output", "x.svg"], "required");
     check_wrong(&["study", "alchemy"], "known are event-methods");
 }
 
@@ -77,7 +77,7 @@ fn files_that_are_not_there_are_exit_code_2() {
         &["plot", "nothing.mat", "x", "--output", "x.svg"],
         "`nothing.mat` cannot be read",
     );
-    check_wrong(&["plot", "nothing.mat", "x", "--output", "x.png"], "SVG");
+    check_wrong(&["plot", "nothing.mat", "x", "--output", "x.jpg"], "SVG");
 }
 
 #[test]

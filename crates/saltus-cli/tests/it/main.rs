@@ -2,17 +2,24 @@
 
 mod book;
 mod command_line;
+mod convert;
 mod explain;
+mod fmu;
 #[cfg(unix)]
 mod foreign;
 mod format;
+mod given;
 mod hostile;
+mod library;
 mod long_runs;
 mod many_runs;
 mod models;
 mod pages;
+mod program;
 mod results;
 mod studio;
+mod sweeps;
+mod units;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

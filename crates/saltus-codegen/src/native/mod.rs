@@ -13,6 +13,7 @@ mod plan;
 mod shims;
 mod translate;
 
+use crate::light::Extent;
 use crate::num::Num;
 use crate::tape::{Op, Tape};
 use crate::work::{Context, Work};
@@ -44,7 +45,7 @@ pub(crate) fn stretch(tape: &Tape, lanes: usize) -> u32 {
 }
 
 /// Addresses of slots, `pre`, results, registers, the run, and directions of the unknowns.
-type Entry =
+pub(crate) type Entry =
     unsafe extern "C" fn(*mut f64, *const f64, *mut u8, *mut u8, *mut u8, *const f64) -> u32;
 
 /// Machine code of one tape.
@@ -102,6 +103,74 @@ impl NativeCode {
         }
         Ok(())
     }
+}
+
+impl NativeCode {
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.pieces
+    }
+
+    /// Runs code of a tape that needs nothing but numbers; `Err` has the operation that failed.
+    #[inline]
+    pub(crate) fn run_light(
+        &self,
+        extent: Extent,
+        regs: &mut [f64],
+        values: &mut Values,
+        out: &mut [f64],
+    ) -> Result<(), usize> {
+        debug_assert!(
+            regs.len() >= extent.n_regs
+                && out.len() >= extent.n_out
+                && values.v.len().min(values.pre.len()) >= extent.n_slots,
+            "machine code gets the arrays its tape was made for"
+        );
+        let slots = values.v.as_mut_ptr();
+        let pre = values.pre.as_ptr();
+        let (results, registers) = (out.as_mut_ptr().cast(), regs.as_mut_ptr().cast());
+        for piece in &self.pieces {
+            // SAFETY: as in `run`; the arrays are as long as the extent of the tape says, and none of its operations asks for the run or the directions.
+            let at = unsafe {
+                piece(
+                    slots,
+                    pre,
+                    results,
+                    registers,
+                    std::ptr::null_mut(),
+                    std::ptr::null(),
+                )
+            };
+            if at != 0 {
+                return Err(at as usize - 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The fault of the operation at which machine code on plain numbers did not go on.
+#[cold]
+pub(crate) fn fault(
+    tape: &Tape,
+    cx: &Context,
+    work: &mut Work,
+    regs: &mut [f64],
+    values: &mut Values,
+    out: &mut [f64],
+    pc: usize,
+) -> Box<Fault> {
+    let mut running = Running {
+        tape,
+        cx,
+        work,
+        values,
+        regs,
+        out,
+        first: 0,
+        fault: None,
+        panic: None,
+    };
+    failure(&mut running, pc)
 }
 
 /// Why the operation `pc` did not go on.

@@ -222,6 +222,7 @@ fn local(b: &mut Builder, name: &str, base: Base, dims: &[Dim]) -> LocalId {
         dims: Vec::new(),
         default: None,
         span: span(),
+        unit: None,
     })
 }
 

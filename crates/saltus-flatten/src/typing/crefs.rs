@@ -626,12 +626,15 @@ impl<'a> Flattener<'a> {
         else {
             return Ok(());
         };
-        if decl.condition.is_none() {
+        let Some(condition) = &decl.condition else {
             return Ok(());
-        }
-        let report = match conditional {
-            Conditional::Refused => Diagnostic::error,
-            _ => Diagnostic::warning,
+        };
+        // Where a parameter decides, libraries rely on their users to set it as the equations need it.
+        let refused = conditional == Conditional::Refused
+            && matches!(condition.kind, ast::ExprKind::Boolean(_));
+        let report = match refused {
+            true => Diagnostic::error,
+            false => Diagnostic::warning,
         };
         let diagnostic = Box::new(
             report(
@@ -642,7 +645,7 @@ impl<'a> Flattener<'a> {
             .secondary(decl.name.span, "declared with a condition here")
             .help("connect it to a component that always exists, and use that one"),
         );
-        if conditional == Conditional::Refused {
+        if refused {
             return Err(diagnostic);
         }
         self.report(diagnostic);

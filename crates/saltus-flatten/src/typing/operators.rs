@@ -297,8 +297,11 @@ impl<'a> Flattener<'a> {
     // ---- overloading ----
 
     /// The class instance of an operator record, to find its operators.
-    pub(crate) fn operator_class(&self, record: RecordId) -> Option<InstId> {
-        self.insts
+    pub(crate) fn operator_class(&mut self, record: RecordId) -> Option<InstId> {
+        if let Some(&known) = self.operator_classes.get(&record) {
+            return Some(known);
+        }
+        let class = (self.insts)
             .iter()
             .find(|(_, i)| {
                 i.record == Some(record)
@@ -306,7 +309,9 @@ impl<'a> Flattener<'a> {
                     && i.parent.is_none()
                     && i.restriction == ast::Restriction::OperatorRecord
             })
-            .map(|(id, _)| id)
+            .map(|(id, _)| id)?;
+        self.operator_classes.insert(record, class);
+        Some(class)
     }
 
     /// The functions of an operator, e.g. `'+'`: an operator function, or all functions of an operator class.

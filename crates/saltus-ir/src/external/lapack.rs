@@ -27,6 +27,24 @@ mod vectors;
 use super::tables::Matrix;
 use super::{Args, Reply};
 
+/// The eigenvalues of a square matrix, row by row, as real and imaginary parts; `None`: the iteration has not come to an end.
+pub fn eigenvalues(rows: &[Vec<f64>]) -> Option<Vec<(f64, f64)>> {
+    spectral::eigenvalues(&matrix(rows))
+}
+
+/// The eigenvalues α/β of a pencil A - λB of square matrices: real and imaginary part of α, and β.
+pub fn pencil_eigenvalues(a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<Vec<((f64, f64), f64)>> {
+    spectral::pencil_eigenvalues(&matrix(a), &matrix(b))
+}
+
+fn matrix(rows: &[Vec<f64>]) -> Matrix {
+    Matrix {
+        rows: rows.len(),
+        columns: rows.first().map_or(0, Vec::len),
+        data: rows.concat(),
+    }
+}
+
 /// Calls a routine if it is one of those here.
 pub(super) fn call(name: &str, a: &Args) -> Result<Option<Reply>, String> {
     match equations::call(name, a)? {

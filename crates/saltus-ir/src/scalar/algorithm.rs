@@ -643,6 +643,7 @@ impl<'a> FunctionBuilder<'a> {
             dims,
             default,
             span,
+            unit: None,
         })
     }
 

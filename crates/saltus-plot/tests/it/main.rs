@@ -57,7 +57,7 @@ fn a_picture_has_title_axes_legend_and_curves() {
     if let Some(path) = std::env::var_os("SALTUS_PLOT_TEST_OUT") {
         std::fs::write(path, &svg).unwrap();
     }
-    assert!(svg.starts_with("<svg width=\"900\" height=\"480\" viewBox=\"0 0 9000 4800\""));
+    assert!(svg.starts_with("<svg width=\"900\" height=\"530\" viewBox=\"0 0 9000 5300\""));
     assert!(svg.trim_end().ends_with("</svg>"));
     for text in [
         "Bouncing &lt;ball&gt;",
@@ -70,8 +70,8 @@ fn a_picture_has_title_axes_legend_and_curves() {
     }
     // Five pieces of `v`, one of `x` (it does not jump).
     assert_eq!(count(&svg, "stroke-width=\"18\""), 6);
-    // Five event lines of their own colour.
-    assert_eq!(count(&svg, "#F5BE64"), 5);
+    // Five event lines of their own colour in each of the two panels, metres and metres per second.
+    assert_eq!(count(&svg, "#F5BE64"), 10);
 }
 
 #[test]

@@ -127,7 +127,7 @@ pub(super) fn measure(
 }
 
 /// Smallest and largest value of a curve within ±δt of a time that only moves forward: two monotone queues of rows.
-struct Window<'a> {
+pub(super) struct Window<'a> {
     curve: &'a Curve<'a>,
     dt: f64,
     /// First row after the window.
@@ -138,7 +138,7 @@ struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    fn new(curve: &'a Curve<'a>, dt: f64) -> Self {
+    pub(super) fn new(curve: &'a Curve<'a>, dt: f64) -> Self {
         Window {
             curve,
             dt,
@@ -148,7 +148,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    fn extremes(&mut self, t: f64) -> (f64, f64) {
+    pub(super) fn extremes(&mut self, t: f64) -> (f64, f64) {
         let (c, y) = (self.curve.t, &self.curve.y);
         let (from, to) = (t - self.dt, t + self.dt);
         while self.next < c.len() && c[self.next] <= to {

@@ -339,6 +339,44 @@ fn write_header(
     out.write_all(&[0])
 }
 
+/// A matrix for a file that is no result.
+pub enum MatMatrix<'m> {
+    /// Row by row.
+    Numbers(&'m [Vec<f64>]),
+    /// One text in each row.
+    Texts(&'m [String]),
+}
+
+/// Writes named matrices, as MATLAB, scipy and the linear systems of Dymola have them: elements by columns.
+pub fn write_mat_matrices(
+    matrices: &[(&str, MatMatrix<'_>)],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    for (name, matrix) in matrices {
+        match matrix {
+            MatMatrix::Numbers(rows) => {
+                let n_columns = rows.first().map_or(0, Vec::len);
+                write_header(out, TYPE_F64, rows.len(), n_columns, name)?;
+                for column in 0..n_columns {
+                    for row in *rows {
+                        out.write_all(&row[column].to_le_bytes())?;
+                    }
+                }
+            }
+            MatMatrix::Texts(texts) => {
+                let width = texts.iter().map(String::len).max().unwrap_or(0);
+                write_header(out, TYPE_TEXT, texts.len(), width, name)?;
+                for column in 0..width {
+                    for text in *texts {
+                        out.write_all(&[text.as_bytes().get(column).copied().unwrap_or(b' ')])?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// `Aclass` is the one matrix with a text per row.
 fn write_class(out: &mut impl Write) -> io::Result<()> {
     let width = CLASS_ROWS[0].len();

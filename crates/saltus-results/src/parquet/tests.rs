@@ -72,3 +72,27 @@ fn a_file_is_the_same_whenever_it_is_flushed() {
     writer.finish().unwrap();
     assert_eq!(at_once.into_inner(), often.into_inner());
 }
+
+#[test]
+fn what_is_written_is_read_back() {
+    let mut table = ResultTable::new((0..5000).map(|k| f64::from(k) * 0.5).collect());
+    let values: Vec<f64> = (0..5000).map(|k| f64::from(k).sin()).collect();
+    let series = table.push_series(values.clone()).unwrap();
+    let plain = |negated| {
+        crate::Variable::plain(Source::Series {
+            id: series,
+            negated,
+        })
+    };
+    table.push_variable("a[1,2]", plain(false)).unwrap();
+    table.push_variable("der(b)", plain(true)).unwrap();
+    let mut bytes = Cursor::new(Vec::new());
+    let mut writer = ParquetWriter::new(&mut bytes).group_bytes(10_000);
+    crate::stream::write_all(&table, &mut writer).unwrap();
+    let read = crate::read_result("r.parquet", bytes.get_ref()).unwrap();
+    assert_eq!(read.time(), table.time());
+    assert_eq!(read.signal("a[1,2]").unwrap().to_vec(), values);
+    assert_eq!(read.signal("der(b)").unwrap().row(7), -values[7]);
+    let damaged = &bytes.get_ref()[..bytes.get_ref().len() - 1];
+    assert!(crate::read_result("r.parquet", damaged).is_err());
+}

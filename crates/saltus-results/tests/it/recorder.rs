@@ -28,6 +28,7 @@ fn variable(name: &str, slot: u32, negated: bool, hidden: bool, ty: ValueType) -
         causality: Causality::Local,
         enumeration: None,
         has_value: true,
+        start: saltus_model::Start::Computed,
         site: Site(0),
     }
 }

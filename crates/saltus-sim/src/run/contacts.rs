@@ -25,7 +25,7 @@ use crate::record::{EventKind, Recorder, RowKind};
 use crate::sliding::Setting;
 use crate::surface::{RateRoom, Surface, rates, surfaces};
 use crate::zeno::{Rest, Rests};
-use saltus_model::{CrossingClass, Instance, ScheduleKind, Slot, StateSlots, System};
+use saltus_model::{CrossingClass, CrossingInfo, Instance, ScheduleKind, Slot, StateSlots, System};
 use saltus_solve::scale::EPS;
 use saltus_solve::{Accuracy, Guess, SolveError};
 use std::ops::DerefMut;
@@ -514,11 +514,10 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
                 .find(|c| c.index == met.function)
                 .map_or(0.0, |c| (c.value_right - c.value_left).abs());
             let info = &self.instance.system(&self.values).crossings()[met.function];
-            let guards = |(slot, value): &(Slot, bool)| (self.values.get(*slot) != 0.0) == *value;
             candidates.push(Candidate {
                 function: met.function,
                 relation: info.relation,
-                is_spent: info.guards.is_empty() || info.guards.iter().any(guards),
+                is_spent: self.is_spent(info),
                 side: -met.far,
                 approach: met.approach.max(met.leave.abs()),
                 leave: met.leave,
@@ -694,6 +693,13 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
         }
     }
 
+    /// The condition of a when-clause that resets states at this function is true, so that it does not become active again before the function turns
+    /// back. If another part of it is false (`state > limit and u - state < 0`), the function may pass: nothing was to turn it back.
+    pub(super) fn is_spent(&self, crossing: &CrossingInfo) -> bool {
+        let holds = |(slot, value): &(Slot, bool)| (self.values.get(*slot) != 0.0) == *value;
+        crossing.guards.is_empty() || crossing.guards.iter().any(holds)
+    }
+
     #[inline(never)]
     fn lost_contact(&mut self, time: f64) -> Result<(), SimError> {
         let system = self.instance.system(&self.values);
@@ -723,7 +729,8 @@ impl<I: Instance, P: DerefMut<Target = I>, R: Recorder> Run<P, R> {
             let Some(i) = (crossings.iter()).position(|c| c.relation == contact.relation) else {
                 continue;
             };
-            if contact.is_lost(r[i], self.work.isolation.band[i]) {
+            let is_lost = contact.is_lost(r[i], self.work.isolation.band[i]);
+            if is_lost && self.is_spent(&crossings[i]) {
                 return Err(SimError::ContactLost {
                     time,
                     relation: contact.relation,

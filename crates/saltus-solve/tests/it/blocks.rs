@@ -96,3 +96,40 @@ fn a_matrix_that_changes_at_events_only_is_factored_once_between_them() {
     assert_eq!(jacobians(ScheduleKind::Event, false), 1);
     assert_eq!(jacobians(ScheduleKind::Outputs, true), 1);
 }
+
+/// Enthalpies of 1e5 times flows of 1e3 leave steps of 1e-8, in which no change of the unknown is seen: closer to zero than half a step nothing comes.
+#[test]
+fn residuals_that_are_round_off_of_large_terms_count_as_zero() {
+    for (scale, step) in [(1e8, 1.5e-8), (-3e7, 4e-9), (1e6, 2e-10)] {
+        for k in 0..100 {
+            let w = 1e-5 * (1.0 + f64::from(k));
+            let equation = move |u: f64| (scale + (u + 0.1 * u * u * u)) - (scale + w);
+            let model = scalar_equation(0.0, false, (-10.0, 10.0), move |u, _| Ok(equation(u)));
+            let mut instance = model.instantiate();
+            let mut values = instance.bind(0.0, &[]).expect("has values");
+            let system = instance.system(&values);
+            let mut driver = Driver::new(system, model.info(), Tolerances::new(1e-6));
+            let (kind, how) = (ScheduleKind::Event, Accuracy::Tight);
+            let solved = driver.run(system, kind, &mut values, how, Guess::Current);
+            solved.unwrap_or_else(|error| panic!("{scale:e}, {w:e}: {error:?}"));
+            let u = values.get(SCALAR_UNKNOWN);
+            let error = u + 0.1 * u * u * u - w;
+            assert!(error.abs() <= 4.0 * step, "{scale:e}, {w:e}: {error:e}");
+        }
+    }
+}
+
+/// A parabola that does not reach zero: its least value may be as small as it likes, it is no round-off.
+#[test]
+fn a_small_residual_that_is_no_round_off_is_no_solution() {
+    for least in [1e-4, 1e-8, 1e-10, 1e-12] {
+        let model = scalar_equation(1.0, false, (-10.0, 10.0), move |u, _| Ok(u * u + least));
+        let mut instance = model.instantiate();
+        let mut values = instance.bind(0.0, &[]).expect("has values");
+        let system = instance.system(&values);
+        let mut driver = Driver::new(system, model.info(), Tolerances::new(1e-6));
+        let (kind, how) = (ScheduleKind::Event, Accuracy::Tight);
+        let solved = driver.run(system, kind, &mut values, how, Guess::Current);
+        assert!(solved.is_err(), "{least:e}: {}", values.get(SCALAR_UNKNOWN));
+    }
+}

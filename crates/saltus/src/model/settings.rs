@@ -1,13 +1,14 @@
 //! Values given from outside: checked against the declarations, then sorted into those of the run and those that the model is compiled with.
 
 use super::{Base, Model};
+use crate::collector::Subject;
 use crate::error::Error;
 use crate::experiment::find_variable;
 use crate::model::variables::signed;
 use crate::session::Overrides;
 use crate::value::Value;
 use saltus_model::{Model as _, ModelInfo, Settable, Slot, ValueType, VariableInfo, VariableKind};
-use saltus_syntax::Name;
+use saltus_syntax::{Diagnostic, Name, Severity};
 use std::sync::Arc;
 
 /// The text number of a String that is not set: the code knows it before any other.
@@ -329,6 +330,38 @@ impl Model {
             )));
         }
         Ok(())
+    }
+
+    /// Warnings about parameters whose values in the text are outside of their `min` and `max`.
+    pub fn range_warnings(&self) -> Vec<Diagnostic> {
+        let compiled = self.compiled();
+        let subject = Subject {
+            info: self.info(),
+            sources: &self.base().sources,
+        };
+        let wrong = |v: &&VariableInfo| {
+            v.kind == VariableKind::Parameter && compiled.has_limits(v.slot) && !v.hidden
+        };
+        let mut found = Vec::new();
+        for variable in self.info().variables.iter().filter(wrong) {
+            let (min, max) = self.range_of(variable);
+            let Some(value) = self.start_of(variable).and_then(|value| value.as_f64()) else {
+                continue;
+            };
+            let limit = match value {
+                x if x < min => format!("less than its `min` of {min}"),
+                x if x > max => format!("more than its `max` of {max}"),
+                _ => continue,
+            };
+            let text = format!("`{}` is {value}: that is {limit}", variable.name);
+            let mut d = match subject.span_of(variable.site) {
+                Some(span) => Diagnostic::warning("out-of-range", span, text),
+                None => Diagnostic::placeless("out-of-range", text),
+            };
+            d.severity = Severity::Warning;
+            found.push(d.help("correct the value, or widen the range in the declaration"));
+        }
+        found
     }
 
     /// A setting that needs another compilation, of a model whose source is not there.

@@ -23,6 +23,8 @@ pub struct Variable {
     pub min: f64,
     /// Without a limit: infinity.
     pub max: f64,
+    /// The size of a usual value.
+    pub nominal: f64,
     /// Of a parameter its value, of a variable its start value. `None` if it cannot be evaluated before a run.
     pub value: Option<Value>,
     /// The literals of an enumeration.
@@ -68,6 +70,11 @@ impl Model {
         })
     }
 
+    /// One of them.
+    pub fn describe(&self, variable: &VariableInfo) -> Variable {
+        self.described_one(variable)
+    }
+
     fn described(&self, wanted: impl Fn(&VariableInfo) -> bool) -> Vec<Variable> {
         (self.info().variables.iter())
             .filter(|v| wanted(v))
@@ -87,6 +94,7 @@ impl Model {
             display_unit: v.display_unit.clone(),
             min,
             max,
+            nominal: self.nominal_of(v),
             value: self.start_of(v),
             literals: self.literals_of(v).to_vec(),
             settable: matches!(v.settable, Settable::Value | Settable::Structural(_)),
@@ -117,7 +125,12 @@ impl Model {
         }
     }
 
-    fn start_of(&self, v: &VariableInfo) -> Option<Value> {
+    fn nominal_of(&self, v: &VariableInfo) -> f64 {
+        let nominal = |bound: &super::Bound| bound.info.slots[v.slot.index()].nominal;
+        self.bound().map_or(1.0, nominal)
+    }
+
+    pub(super) fn start_of(&self, v: &VariableInfo) -> Option<Value> {
         let bound = self.bound()?;
         match v.ty {
             ValueType::String => Some(Value::String(bound.texts.get(&v.slot)?.to_string())),

@@ -93,6 +93,23 @@ impl Session {
     }
 
     fn flatten_with(&self, class: &str, overrides: &Overrides) -> Result<Flat, Error> {
+        match self.class_with_inputs(class) {
+            None => self.flatten_as(class, None, overrides),
+            Some((session, with_inputs)) => {
+                let mut flat = session.flatten_as(with_inputs, Some(class), overrides)?;
+                self.release_inputs(&mut flat.model)?;
+                Ok(flat)
+            }
+        }
+    }
+
+    /// `stands_for`: the class whose name and experiment the model has.
+    fn flatten_as(
+        &self,
+        class: &str,
+        stands_for: Option<&str>,
+        overrides: &Overrides,
+    ) -> Result<Flat, Error> {
         let arena = FileArena::new();
         let start = self.given.texts.world.seconds();
         let clock = move || self.seconds_since(start);
@@ -108,6 +125,7 @@ impl Session {
         let options = FlattenOptions {
             overrides: overrides.clone(),
             files: Some(self.compile_host()),
+            stands_for: stands_for.map(Name::new),
         };
         saltus_control::current().report(Underway::Flatten, None);
         let flattened = saltus_flatten::flatten(tree, class, options);
@@ -142,6 +160,17 @@ impl Session {
         }
     }
 
+    /// Equations whose units do not agree: warnings `unit-mismatch`, which compiling gives, too.
+    pub fn check_units(&self, class: &str) -> Result<Diagnostics, Error> {
+        let Flat {
+            model,
+            mut warnings,
+            ..
+        } = self.flatten(class)?;
+        warnings.list = saltus_ir::units::check(&model, &warnings.sources);
+        Ok(warnings)
+    }
+
     /// The structured system of a class.
     pub fn structure(
         &self,
@@ -160,6 +189,8 @@ impl Session {
             mut warnings,
             mut times,
         } = self.flatten_with(class, overrides)?;
+        let found = saltus_ir::units::check(&model, &warnings.sources);
+        warnings.list.extend(found);
         self.request_inline(&mut model)?;
         let start = self.given.texts.world.seconds();
         let sources = warnings.sources.clone();
@@ -221,7 +252,7 @@ impl Session {
     }
 }
 
-fn diagnostics_of(error: Error) -> Diagnostics {
+pub(crate) fn diagnostics_of(error: Error) -> Diagnostics {
     match error {
         Error::Model(found) | Error::Run(found, _) | Error::Stopped(found) => found,
         Error::Usage(message) => Diagnostics {

@@ -19,6 +19,7 @@ const WITHOUT_EXAMPLE: &[&str] = &[
     "start-incomplete",
     "too-many-modes",
     "out-of-memory",
+    "solver-alias",
     // A model has none: only a program that steps a run meets it.
     "not-running",
 ];
@@ -69,6 +70,7 @@ fn codes(text: &str) -> BTreeSet<&'static str> {
             return codes;
         }
     };
+    codes.extend(compiled.range_warnings().iter().map(|d| d.code));
     match compiled.experiment().max_wall(WALL_SECONDS_MAX).simulate() {
         Ok(run) => codes.extend(all(&run.warnings)),
         Err(error) => codes.extend(error_codes(&error)),

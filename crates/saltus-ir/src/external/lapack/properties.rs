@@ -191,6 +191,9 @@ fn vector_gap(a: &Matrix, b: &Matrix, ratio: Ratio, x: &[Complex]) -> f64 {
     length(rest) / size.max(f64::MIN_POSITIVE)
 }
 
+/// How far an estimated norm may be below the true one.
+const ESTIMATE_FACTOR: f64 = 100.0;
+
 proptest! {
     #![proptest_config(cases())]
 
@@ -476,11 +479,12 @@ proptest! {
         } else {
             let inverse = lu::inverse(&factors, &pivots);
             let truth = 1.0 / (norm_one(&a) * norm_one(&inverse));
-            // An estimate of the inverse is from below; Higham found it within a factor 3 nearly always, 10 leaves room.
-            prop_assert!(rcond >= truth * (1.0 - 1e-8) && rcond <= 10.0 * truth, "{rcond} {truth}");
+            // An estimate of the inverse is from below; Higham found it within a factor 3 nearly always. It has no bound: one of some million random
+            // matrices of four rows is 11 too small.
+            prop_assert!(rcond >= truth * (1.0 - 1e-8) && rcond <= ESTIMATE_FACTOR * truth, "{rcond} {truth}");
             let rows = condition::reciprocal(&factors, condition::Norm::Infinity, norm_infinity(&a));
             let truth = 1.0 / (norm_infinity(&a) * norm_infinity(&inverse));
-            prop_assert!(rows >= truth * (1.0 - 1e-8) && rows <= 10.0 * truth, "{rows} {truth}");
+            prop_assert!(rows >= truth * (1.0 - 1e-8) && rows <= ESTIMATE_FACTOR * truth, "{rows} {truth}");
         }
     }
 

@@ -15,6 +15,31 @@ use std::ops::Range;
 /// Elements beyond this, or all below its inverse, are scaled before an iteration: products of two of them then stay in range.
 const IN_RANGE: f64 = 1e140;
 
+pub(super) fn eigenvalues(m: &Matrix) -> Option<Vec<(f64, f64)>> {
+    if m.rows == 0 {
+        return Some(Vec::new());
+    }
+    let form = Form::of(m, true);
+    let pairs = || form.eigenvalues().into_iter().map(|z| (z.re, z.im));
+    (form.info == 0).then(|| pairs().collect())
+}
+
+pub(super) fn pencil_eigenvalues(a: &Matrix, b: &Matrix) -> Option<Vec<((f64, f64), f64)>> {
+    let (a, factor_a) = in_range(a);
+    let (b, factor_b) = in_range(b);
+    let mut pencil = pencil::reduce(&a, &b);
+    pencil.iterate(0..a.rows).ok()?;
+    let ratios = pencil.eigenvalues().into_iter();
+    Some(
+        ratios
+            .map(|r| {
+                let alpha = r.alpha.scaled(factor_a);
+                ((alpha.re, alpha.im), r.beta * factor_b)
+            })
+            .collect(),
+    )
+}
+
 pub(super) fn call(name: &str, a: &Args) -> Result<Option<Reply>, String> {
     Ok(Some(match name {
         // n, ilo, ihi, a, lda, tau, work, lwork, info
