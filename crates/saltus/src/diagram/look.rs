@@ -3,6 +3,7 @@
 //! Comes in: the tree of classes. Goes out: nodes. Redeclarations are not followed: a picture shows the class that is declared. This is less than the lookup of the
 //! compiler (`saltus-flatten`), which needs a model that is right; a picture is wanted of a text that is being written, too.
 
+use rustc_hash::FxHashMap;
 use saltus_flatten::ClassTree;
 use saltus_flatten::tree::{NodeId, ROOT};
 use saltus_syntax::Name;
@@ -10,6 +11,7 @@ use saltus_syntax::ast::{
     Argument, ClassBody, ClassDef, ComponentDecl, ElementKind, Equation, ImportKind, Path,
     SectionKind,
 };
+use std::rc::Rc;
 
 /// Bases of bases that are followed: more is a circle.
 const DEPTH_MAX: usize = 24;
@@ -22,52 +24,63 @@ pub(crate) struct Base<'a> {
     pub(crate) modifiers: &'a [Argument],
 }
 
-/// The class of a path, seen from inside a class.
-pub(crate) fn resolve(tree: &mut ClassTree<'_>, scope: NodeId, path: &Path) -> Option<NodeId> {
-    resolve_at(tree, scope, path, 0)
+/// The tree of classes, with what was found out about it: names are looked up in the bases of bases again and again.
+pub(crate) struct Look<'t, 'a> {
+    pub(crate) tree: &'t mut ClassTree<'a>,
+    /// Empty while they are looked for: a class is no base of itself.
+    bases: FxHashMap<NodeId, Rc<[Base<'a>]>>,
 }
 
-fn resolve_at(
-    tree: &mut ClassTree<'_>,
-    scope: NodeId,
-    path: &Path,
-    depth: usize,
-) -> Option<NodeId> {
+impl<'t, 'a> Look<'t, 'a> {
+    pub(crate) fn new(tree: &'t mut ClassTree<'a>) -> Self {
+        Look {
+            tree,
+            bases: FxHashMap::default(),
+        }
+    }
+}
+
+/// The class of a path, seen from inside a class.
+pub(crate) fn resolve(look: &mut Look<'_, '_>, scope: NodeId, path: &Path) -> Option<NodeId> {
+    resolve_at(look, scope, path, 0)
+}
+
+fn resolve_at(look: &mut Look<'_, '_>, scope: NodeId, path: &Path, depth: usize) -> Option<NodeId> {
     if depth > DEPTH_MAX {
         return None;
     }
     let (first, rest) = path.parts.split_first()?;
     let mut node = match path.global {
-        true => tree.child(ROOT, first.name)?,
-        false => first_part(tree, scope, first.name, depth)?,
+        true => look.tree.child(ROOT, first.name)?,
+        false => first_part(look, scope, first.name, depth)?,
     };
     for part in rest {
-        node = member(tree, node, part.name, depth + 1)?;
+        node = member(look, node, part.name, depth + 1)?;
     }
     Some(node)
 }
 
-fn first_part(tree: &mut ClassTree<'_>, scope: NodeId, name: Name, depth: usize) -> Option<NodeId> {
+fn first_part(look: &mut Look<'_, '_>, scope: NodeId, name: Name, depth: usize) -> Option<NodeId> {
     let mut at = Some(scope);
     while let Some(node) = at {
         if node == ROOT {
             break;
         }
-        let found = tree.child(node, name);
-        if let Some(found) = found.or_else(|| imported(tree, node, name, depth)) {
+        let found = look.tree.child(node, name);
+        if let Some(found) = found.or_else(|| imported(look, node, name, depth)) {
             return Some(found);
         }
         // Inherited names; the bases themselves are looked up one level further out.
-        if let Some(found) = inherited(tree, node, name, depth + 1) {
+        if let Some(found) = inherited(look, node, name, depth + 1) {
             return Some(found);
         }
-        at = tree.parent(node);
+        at = look.tree.parent(node);
     }
-    tree.child(ROOT, name)
+    look.tree.child(ROOT, name)
 }
 
-fn imported(tree: &mut ClassTree<'_>, node: NodeId, name: Name, depth: usize) -> Option<NodeId> {
-    let def = tree.def(node)?;
+fn imported(look: &mut Look<'_, '_>, node: NodeId, name: Name, depth: usize) -> Option<NodeId> {
+    let def = look.tree.def(node)?;
     for element in elements(def) {
         let ElementKind::Import(import) = &element.kind else {
             continue;
@@ -77,15 +90,15 @@ fn imported(tree: &mut ClassTree<'_>, node: NodeId, name: Name, depth: usize) ->
                 if path.parts.last()?.name != name {
                     continue;
                 }
-                return absolute(tree, path, None, depth);
+                return absolute(look, path, None, depth);
             }
             ImportKind::Renamed(short, path) if short.name == name => {
-                return absolute(tree, path, None, depth);
+                return absolute(look, path, None, depth);
             }
             ImportKind::Group(path, names) if names.iter().any(|n| n.name == name) => {
-                absolute(tree, path, Some(name), depth)
+                absolute(look, path, Some(name), depth)
             }
-            ImportKind::Wildcard(path) => absolute(tree, path, Some(name), depth),
+            ImportKind::Wildcard(path) => absolute(look, path, Some(name), depth),
             ImportKind::Renamed(..) | ImportKind::Group(..) => None,
         };
         if wanted.is_some() {
@@ -96,7 +109,7 @@ fn imported(tree: &mut ClassTree<'_>, node: NodeId, name: Name, depth: usize) ->
 }
 
 fn absolute(
-    tree: &mut ClassTree<'_>,
+    look: &mut Look<'_, '_>,
     path: &Path,
     last: Option<Name>,
     depth: usize,
@@ -110,37 +123,45 @@ fn absolute(
         .collect();
     for name in names {
         node = match node {
-            ROOT => tree.child(ROOT, name)?,
-            node => member(tree, node, name, depth + 1)?,
+            ROOT => look.tree.child(ROOT, name)?,
+            node => member(look, node, name, depth + 1)?,
         };
     }
     Some(node)
 }
 
 /// A class inside a class, inherited ones too.
-fn member(tree: &mut ClassTree<'_>, node: NodeId, name: Name, depth: usize) -> Option<NodeId> {
-    tree.child(node, name)
-        .or_else(|| inherited(tree, node, name, depth + 1))
+fn member(look: &mut Look<'_, '_>, node: NodeId, name: Name, depth: usize) -> Option<NodeId> {
+    look.tree
+        .child(node, name)
+        .or_else(|| inherited(look, node, name, depth + 1))
 }
 
-fn inherited(tree: &mut ClassTree<'_>, node: NodeId, name: Name, depth: usize) -> Option<NodeId> {
+fn inherited(look: &mut Look<'_, '_>, node: NodeId, name: Name, depth: usize) -> Option<NodeId> {
     if depth > DEPTH_MAX {
         return None;
     }
-    let bases = bases_at(tree, node, depth + 1);
-    (bases.iter()).find_map(|base| member(tree, base.class, name, depth + 1))
+    let bases = bases_at(look, node, depth + 1);
+    (bases.iter()).find_map(|base| member(look, base.class, name, depth + 1))
 }
 
 /// The direct bases of a class.
-pub(crate) fn bases<'a>(tree: &mut ClassTree<'a>, node: NodeId) -> Vec<Base<'a>> {
-    bases_at(tree, node, 0)
+pub(crate) fn bases<'a>(look: &mut Look<'_, 'a>, node: NodeId) -> Rc<[Base<'a>]> {
+    bases_at(look, node, 0)
 }
 
-fn bases_at<'a>(tree: &mut ClassTree<'a>, node: NodeId, depth: usize) -> Vec<Base<'a>> {
-    if depth > DEPTH_MAX {
-        return Vec::new();
+fn bases_at<'a>(look: &mut Look<'_, 'a>, node: NodeId, depth: usize) -> Rc<[Base<'a>]> {
+    if let Some(known) = look.bases.get(&node) {
+        return known.clone();
     }
-    let Some(def) = tree.def(node) else {
+    look.bases.insert(node, Rc::new([]));
+    let found: Rc<[Base<'a>]> = find_bases(look, node, depth).into();
+    look.bases.insert(node, found.clone());
+    found
+}
+
+fn find_bases<'a>(look: &mut Look<'_, 'a>, node: NodeId, depth: usize) -> Vec<Base<'a>> {
+    let Some(def) = look.tree.def(node) else {
         return Vec::new();
     };
     let mut paths: Vec<(&'a Path, &'a [Argument], &'a [Argument])> = Vec::new();
@@ -159,20 +180,21 @@ fn bases_at<'a>(tree: &mut ClassTree<'a>, node: NodeId, depth: usize) -> Vec<Bas
         }
     }
     // Names of bases are not looked up among what the bases give.
-    let around = tree.parent(node).unwrap_or(ROOT);
+    let around = look.tree.parent(node).unwrap_or(ROOT);
     let found = paths
         .into_iter()
         .filter_map(|(path, annotation, modifiers)| {
             let own = match (path.global, &path.parts[..]) {
-                (false, [first, rest @ ..]) => (tree
+                (false, [first, rest @ ..]) => (look
+                    .tree
                     .child(node, first.name)
-                    .or_else(|| imported(tree, node, first.name, depth + 1)))
+                    .or_else(|| imported(look, node, first.name, depth + 1)))
                 .and_then(|first| {
-                    (rest.iter()).try_fold(first, |at, part| member(tree, at, part.name, depth + 1))
+                    (rest.iter()).try_fold(first, |at, part| member(look, at, part.name, depth + 1))
                 }),
                 _ => None,
             };
-            let class = own.or_else(|| resolve_at(tree, around, path, depth + 1))?;
+            let class = own.or_else(|| resolve_at(look, around, path, depth + 1))?;
             (class != node).then_some(Base {
                 class,
                 annotation,
@@ -200,14 +222,14 @@ pub(crate) struct Declared<'a> {
 }
 
 /// The components of a class, inherited ones first.
-pub(crate) fn components<'a>(tree: &mut ClassTree<'a>, node: NodeId) -> Vec<Declared<'a>> {
+pub(crate) fn components<'a>(look: &mut Look<'_, 'a>, node: NodeId) -> Vec<Declared<'a>> {
     let mut out = Vec::new();
-    collect(tree, node, &[], 0, &mut out);
+    collect(look, node, &[], 0, &mut out);
     out
 }
 
 fn collect<'a>(
-    tree: &mut ClassTree<'a>,
+    look: &mut Look<'_, 'a>,
     node: NodeId,
     modifiers: &[&'a [Argument]],
     depth: usize,
@@ -216,12 +238,12 @@ fn collect<'a>(
     if depth > DEPTH_MAX {
         return;
     }
-    for base in bases(tree, node) {
+    for base in bases(look, node).iter() {
         let mut all = modifiers.to_vec();
         all.push(base.modifiers);
-        collect(tree, base.class, &all, depth + 1, out);
+        collect(look, base.class, &all, depth + 1, out);
     }
-    let Some(def) = tree.def(node) else {
+    let Some(def) = look.tree.def(node) else {
         return;
     };
     for element in elements(def) {
@@ -240,7 +262,7 @@ fn collect<'a>(
 
 /// The equations of a class and its bases, as far as they stand in no other equation.
 pub(crate) fn equations<'a>(
-    tree: &mut ClassTree<'a>,
+    look: &mut Look<'_, 'a>,
     node: NodeId,
     depth: usize,
 ) -> Vec<&'a Equation> {
@@ -248,10 +270,10 @@ pub(crate) fn equations<'a>(
         return Vec::new();
     }
     let mut out = Vec::new();
-    for base in bases(tree, node) {
-        out.extend(equations(tree, base.class, depth + 1));
+    for base in bases(look, node).iter() {
+        out.extend(equations(look, base.class, depth + 1));
     }
-    if let Some(def) = tree.def(node)
+    if let Some(def) = look.tree.def(node)
         && let ClassBody::Composition { parts, .. } = &def.body
     {
         for section in &parts.sections {

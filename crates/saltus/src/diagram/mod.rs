@@ -12,7 +12,7 @@ mod values;
 use crate::browse::{find, own_annotation};
 use crate::session::Session;
 use geometry::{Affine, Extent, Point};
-use look::Declared;
+use look::{Declared, Look};
 use rustc_hash::FxHashMap;
 use saltus_flatten::ClassTree;
 use saltus_flatten::tree::NodeId;
@@ -203,7 +203,7 @@ impl Icon<'_> {
 
 struct Painter<'t, 'a> {
     session: &'t Session,
-    tree: &'t mut ClassTree<'a>,
+    look: Look<'t, 'a>,
     canvas: Canvas,
     drawn: Vec<DiagramComponent>,
 }
@@ -212,7 +212,7 @@ impl<'t, 'a> Painter<'t, 'a> {
     fn new(session: &'t Session, tree: &'t mut ClassTree<'a>) -> Self {
         Painter {
             session,
-            tree,
+            look: Look::new(tree),
             canvas: Canvas::default(),
             drawn: Vec::new(),
         }
@@ -235,7 +235,7 @@ impl<'t, 'a> Painter<'t, 'a> {
     }
 
     fn find_frame(&mut self, node: NodeId, layer: &str, depth: usize) -> Option<Frame> {
-        let own = self.tree.def(node).and_then(own_annotation);
+        let own = self.look.tree.def(node).and_then(own_annotation);
         let system = own
             .and_then(|args| argument(args, layer))
             .and_then(|(inner, _)| argument(inner, "coordinateSystem"));
@@ -250,7 +250,7 @@ impl<'t, 'a> Painter<'t, 'a> {
         if depth > NESTING_MAX * 8 {
             return None;
         }
-        let bases = look::bases(self.tree, node);
+        let bases = look::bases(&mut self.look, node);
         (bases.iter()).find_map(|base| self.find_frame(base.class, layer, depth + 1))
     }
 
@@ -271,14 +271,14 @@ impl<'t, 'a> Painter<'t, 'a> {
             return false;
         }
         let mut any = false;
-        for base in look::bases(self.tree, node) {
+        for base in look::bases(&mut self.look, node).iter() {
             let mapping = argument(base.annotation, &format!("{layer}Map"));
             let visible = mapping.and_then(|(args, _)| literal(args, "primitivesVisible"));
             if visible != Some(Known::Boolean(false)) {
                 any |= self.layer_at(base.class, layer, map, subject, depth + 1);
             }
         }
-        let graphics = (self.tree.def(node).and_then(own_annotation))
+        let graphics = (self.look.tree.def(node).and_then(own_annotation))
             .and_then(|args| argument(args, layer))
             .and_then(|(inner, _)| argument(inner, "graphics"))
             .and_then(|(_, value)| value);
@@ -296,11 +296,11 @@ impl<'t, 'a> Painter<'t, 'a> {
         if nesting >= NESTING_MAX {
             return any;
         }
-        for part in look::components(self.tree, node) {
+        for part in look::components(&mut self.look, node) {
             if !part.is_public {
                 continue;
             }
-            let Some(class) = look::resolve(self.tree, part.owner, &part.decl.ty) else {
+            let Some(class) = look::resolve(&mut self.look, part.owner, &part.decl.ty) else {
                 continue;
             };
             let is_connector = self.is_connector(class, 0);
@@ -331,13 +331,14 @@ impl<'t, 'a> Painter<'t, 'a> {
     }
 
     fn is_connector(&mut self, node: NodeId, depth: usize) -> bool {
-        let Some(def) = self.tree.def(node) else {
+        let Some(def) = self.look.tree.def(node) else {
             return false;
         };
         match def.restriction {
             Restriction::Connector | Restriction::ExpandableConnector => true,
-            Restriction::Type if depth < NESTING_MAX * 8 => (look::bases(self.tree, node).iter())
-                .any(|base| self.is_connector(base.class, depth + 1)),
+            Restriction::Type if depth < NESTING_MAX * 8 => (look::bases(&mut self.look, node)
+                .iter())
+            .any(|base| self.is_connector(base.class, depth + 1)),
             _ => false,
         }
     }
@@ -345,7 +346,7 @@ impl<'t, 'a> Painter<'t, 'a> {
     /// The components of a class in its diagram.
     fn components(&mut self, node: NodeId) {
         let own = self.parameters(node, &[]);
-        for part in look::components(self.tree, node) {
+        for part in look::components(&mut self.look, node) {
             let Some(placement) = placement(part.decl, "transformation") else {
                 continue;
             };
@@ -365,10 +366,10 @@ impl<'t, 'a> Painter<'t, 'a> {
     fn component(&mut self, part: &Declared<'a>, placement: &Placement) {
         let decl = part.decl;
         let name = decl.name.name.to_string();
-        let class = look::resolve(self.tree, part.owner, &decl.ty);
+        let class = look::resolve(&mut self.look, part.owner, &decl.ty);
         let written: Vec<&str> = decl.ty.parts.iter().map(|p| p.name.as_str()).collect();
         let qualified = match class {
-            Some(class) => self.tree.qualified_name(class).to_string(),
+            Some(class) => self.look.tree.qualified_name(class).to_string(),
             None => written.join("."),
         };
         let _ = write!(
@@ -427,7 +428,7 @@ impl<'t, 'a> Painter<'t, 'a> {
         modifiers.push(own);
         Icon {
             name: format!("{}{dims}", decl.name.name),
-            class: self.tree.name(class).to_string(),
+            class: self.look.tree.name(class).to_string(),
             values: self.parameters(class, &modifiers),
             folder: self.folder(class),
             session: Some(self.session.clone()),
@@ -441,7 +442,7 @@ impl<'t, 'a> Painter<'t, 'a> {
         modifiers: &[&'a [Argument]],
     ) -> FxHashMap<&'a str, &'a Expr> {
         let mut values: FxHashMap<&'a str, &'a Expr> = FxHashMap::default();
-        for part in look::components(self.tree, class) {
+        for part in look::components(&mut self.look, class) {
             let name = part.decl.name.name.as_str();
             let modification = part.decl.modification.as_ref();
             let inherited = (part.modifiers.iter()).find_map(|outer| argument(outer, name)?.1);
@@ -472,18 +473,18 @@ impl<'t, 'a> Painter<'t, 'a> {
     /// The folder of the library of a class.
     fn folder(&mut self, class: NodeId) -> Option<std::path::PathBuf> {
         let mut top = class;
-        while let Some(parent) = self.tree.parent(top)
+        while let Some(parent) = self.look.tree.parent(top)
             && parent != saltus_flatten::tree::ROOT
         {
             top = parent;
         }
-        let def = self.tree.def(top)?;
-        let file = &self.tree.sources.file(def.span.file).name;
+        let def = self.look.tree.def(top)?;
+        let file = &self.look.tree.sources.file(def.span.file).name;
         std::path::Path::new(file).parent().map(Into::into)
     }
 
     fn connections(&mut self, node: NodeId) {
-        let mut todo = look::equations(self.tree, node, 0);
+        let mut todo = look::equations(&mut self.look, node, 0);
         todo.reverse();
         while let Some(equation) = todo.pop() {
             match &equation.kind {
