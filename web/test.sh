@@ -10,7 +10,7 @@ finish() {
     exit "$1"
 }
 
-if ! node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20)' 2>/dev/null; then
+if ! node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 20 ? 1 : 0)' 2>/dev/null; then
     skipped+=("all tests of the page: there is no Node 20 or newer")
     finish 0
 fi
