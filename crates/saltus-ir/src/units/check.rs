@@ -289,7 +289,16 @@ impl<'m> Checker<'m> {
     }
 
     fn branches(&mut self, e: ExprId) {
-        match *self.model.ir.expr(e) {
+        let ir = &self.model.ir;
+        match *ir.expr(e) {
+            // An inner equation with branches stands as `0 - if`.
+            Expr::Unary(UnaryOp::Neg, a) => self.branches(a),
+            Expr::Binary(BinaryOp::Sub, zero, a) if ir.as_number(zero) == Some(0.0) => {
+                self.branches(a);
+            }
+            Expr::Binary(BinaryOp::Sub, a, zero) if ir.as_number(zero) == Some(0.0) => {
+                self.branches(a);
+            }
             Expr::If(condition, a, b) => {
                 self.of(condition);
                 self.branches(a);
