@@ -479,8 +479,8 @@ proptest! {
         } else {
             let inverse = lu::inverse(&factors, &pivots);
             let truth = 1.0 / (norm_one(&a) * norm_one(&inverse));
-            // An estimate of the inverse is from below; Higham found it within a factor 3 nearly always. It has no bound: one of some million random
-            // matrices of four rows is 11 too small.
+            // An estimate of the inverse is from below; Higham found it within a factor 3 nearly always. It has no bound: a random
+            // matrix of four rows was found for which it is 11 times too small.
             prop_assert!(rcond >= truth * (1.0 - 1e-8) && rcond <= ESTIMATE_FACTOR * truth, "{rcond} {truth}");
             let rows = condition::reciprocal(&factors, condition::Norm::Infinity, norm_infinity(&a));
             let truth = 1.0 / (norm_infinity(&a) * norm_infinity(&inverse));
